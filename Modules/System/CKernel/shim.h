@@ -1,0 +1,10 @@
+#pragma once
+#include <stdio.h>
+#include <sys/types.h>
+
+#ifdef __linux__
+// Swift's Glibc module is built without _GNU_SOURCE: this declares what it hides.
+extern ssize_t copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned flags);
+extern int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned flags);
+static const unsigned ferry_rename_exchange = 2;
+#endif

@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings that every target of ours is built with.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A room of the house: `Modules/Zip` is the target `FerryZip`.
+func module(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
+    .target(name: "Ferry" + name, dependencies: needs, path: "Modules/" + name, swiftSettings: settings)
+}
+
+/// A C library that Debian has: headers and typed shims, no logic.
+func system(_ name: String, _ pkgConfig: String?, _ package: String) -> Target {
+    .systemLibrary(
+        name: name,
+        path: "Modules/System/" + name,
+        pkgConfig: pkgConfig,
+        providers: [.apt([package])]
+    )
+}
+
+/// The tests of one room.
+func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: name + "Tests",
+        dependencies: [.target(name: "Ferry" + name)] + needs,
+        path: "Tests/" + name + "Tests",
+        swiftSettings: settings
+    )
+}
+
+let package = Package(
+    name: "ferry",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [],
+    targets: [
+        // Ground
+        system("CCurl", "libcurl", "libcurl4-openssl-dev"),
+        system("CDeflate", "libdeflate", "libdeflate-dev"),
+        system("CKernel", nil, "libc6-dev"),
+        system("COpenSSL", "openssl", "libssl-dev"),
+        system("CZlib", "zlib", "zlib1g-dev"),
+        module("Bytes", ["CKernel"]),
+
+        // Tests
+        tests("Bytes"),
+    ]
+)
