@@ -49,6 +49,7 @@ let package = Package(
         module("Bytes", ["CKernel"]),
 
         // Tests
+        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Bytes"),
     ]
 )
