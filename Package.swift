@@ -48,8 +48,12 @@ let package = Package(
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
 
+        // Formats
+        module("PropertyList", ["FerryBytes"]),
+
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Bytes"),
+        tests("PropertyList", ["TestKit"]),
     ]
 )
