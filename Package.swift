@@ -50,10 +50,14 @@ let package = Package(
 
         // Formats
         module("PropertyList", ["FerryBytes"]),
+        module("MachO", ["FerryBytes"]),
+        module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),
+        tests("MachO", ["TestKit"]),
+        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
     ]
 )

@@ -27,3 +27,6 @@ static inline int ferry_sk_SignerInfo_num(const STACK_OF(CMS_SignerInfo) *stack)
 static inline CMS_SignerInfo *ferry_sk_SignerInfo_value(const STACK_OF(CMS_SignerInfo) *stack, int index) {
   return sk_CMS_SignerInfo_value(stack, index);
 }
+
+// "XN_FLAG_ONELINE" is a compound macro; letters beyond ASCII stay as they are.
+static const unsigned long ferry_XN_FLAG_ONELINE_UTF8 = XN_FLAG_ONELINE & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;

@@ -1,0 +1,44 @@
+public import FerryBytes
+
+/// Why a file could not be read, or laid out, as a Mach-O.
+public struct MachOError: ExplainedError, Equatable {
+    /// What kind of trouble it is.
+    public enum Code: String, Sendable {
+        /// The bytes are no Mach-O at all.
+        case notMachO
+        /// A header, load command or slice does not hold together.
+        case malformed
+        /// A form that iOS never had, such as big-endian code.
+        case unsupported
+        /// There is no room for one more load command.
+        case headerFull
+        /// Something lies behind `__LINKEDIT` or behind the signature.
+        case trailingData
+    }
+
+    /// What kind of trouble it is.
+    public let code: Code
+    /// What is wrong, with offsets and numbers.
+    public let message: String
+    /// What helps.
+    public let remedy: String?
+
+    init(_ code: Code, _ message: String, remedy: String? = nil) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+    }
+
+    static func malformed(_ message: String) -> MachOError {
+        MachOError(
+            .malformed,
+            message,
+            remedy: "The file is damaged or was cut short; get the archive again."
+        )
+    }
+
+    /// The same error with the place it happened in front.
+    func inside(_ place: String) -> MachOError {
+        MachOError(code, "\(place): \(message)", remedy: remedy)
+    }
+}

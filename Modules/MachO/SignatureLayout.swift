@@ -1,0 +1,161 @@
+import FerryBytes
+
+/// Where a new signature goes in an image, and which header bytes change for it.
+public struct SignatureLayout: Sendable, Equatable {
+    /// A change of a few bytes in the header.
+    public struct Edit: Sendable, Equatable {
+        /// From the start of the image.
+        public let offset: Int
+        /// What stands there afterwards.
+        public let bytes: [UInt8]
+    }
+
+    /// Where the old content that is kept ends; zeros follow up to ``codeLimit``.
+    public let contentEnd: Int
+    /// Where the signature begins; a multiple of 16. Everything before it is hashed by page.
+    public let codeLimit: Int
+    /// The room for the signature; at least what was asked for. The image ends behind it.
+    public let signatureSize: Int
+    /// What changes in the header, by ascending offset; empty where the old room serves.
+    public let edits: [Edit]
+
+    /// The end of the last header edit; zero where nothing changes.
+    public var changedPrefix: Int { edits.last.map { $0.offset + $0.bytes.count } ?? 0 }
+
+    /// The length of the signed image.
+    public var imageSize: Int { codeLimit + signatureSize }
+}
+
+extension MachOImage {
+    /// Finds the place for a signature of `needed` bytes.
+    ///
+    /// The old room is taken where it is large enough: then no load command changes. Otherwise `LC_CODE_SIGNATURE` is
+    /// set or added, and `__LINKEDIT` ends with the signature, its size in memory rounded up to 16 KiB pages (4 KiB for
+    /// 32-bit code).
+    ///
+    /// - Parameter bytes: the image, the same that was parsed.
+    /// - Parameter needed: the size of the signature.
+    public func signatureLayout(
+        in bytes: ArraySlice<UInt8>,
+        needed: Int
+    ) throws(MachOError) -> SignatureLayout {
+        guard let linkEdit else {
+            throw MachOError(
+                .unsupported,
+                "there is no __LINKEDIT segment, where a signature would go.",
+                remedy: "Link the code with Apple's tools, or leave this file out."
+            )
+        }
+        let linkEditEnd = linkEdit.fileOffset + linkEdit.fileSize
+        guard segments.allSatisfy({ $0.fileOffset + $0.fileSize <= max(linkEditEnd, $0.fileOffset) }) else {
+            throw .malformed("__LINKEDIT is not the last segment.")
+        }
+        let oldEnd = codeSignature?.end ?? linkEditEnd
+        guard oldEnd >= linkEditEnd else {
+            throw .malformed("the code signature is not the last part of __LINKEDIT.")
+        }
+        guard codeSignature.map({ $0.offset >= linkEdit.fileOffset }) ?? true else {
+            throw .malformed("the code signature lies before __LINKEDIT.")
+        }
+        try refuseTrailingData(in: bytes, after: oldEnd)
+
+        let page = is64Bit ? 0x4000 : 0x1000
+        if let codeSignature, codeSignature.offset.isMultiple(of: 16), codeSignature.size >= needed,
+            oldEnd == bytes.count, linkEditEnd == oldEnd,
+            linkEdit.memorySize.isMultiple(of: 0x1000), linkEdit.memorySize >= UInt64(linkEdit.fileSize)
+        {
+            return SignatureLayout(
+                contentEnd: codeSignature.offset,
+                codeLimit: codeSignature.offset,
+                signatureSize: codeSignature.size,
+                edits: []
+            )
+        }
+
+        let contentEnd = codeSignature?.offset ?? linkEditEnd
+        guard let codeLimit = roundedUp(contentEnd, to: 16), let size = roundedUp(needed, to: 16),
+            codeLimit + size - linkEdit.fileOffset > 0,
+            let memorySize = roundedUp(codeLimit + size - linkEdit.fileOffset, to: page),
+            UInt32(exactly: codeLimit) != nil, UInt32(exactly: size) != nil
+        else {
+            throw MachOError(
+                .unsupported,
+                "the signature would begin at \(contentEnd), past the 4 GiB that its command can name."
+            )
+        }
+        var edits = linkEditEdits(linkEdit, fileSize: codeLimit + size - linkEdit.fileOffset, memorySize: memorySize)
+        edits += try commandEdits(in: bytes, codeLimit: codeLimit, size: size)
+        edits.sort { $0.offset < $1.offset }
+        return SignatureLayout(contentEnd: contentEnd, codeLimit: codeLimit, signatureSize: size, edits: edits)
+    }
+
+    /// How many bytes are free between the load commands and the first content.
+    public var headerRoom: Int {
+        let starts = segments.flatMap { segment in
+            [segment.firstSectionOffset, segment.fileOffset > 0 && segment.fileSize > 0 ? segment.fileOffset : nil]
+        }
+        let first = starts.compactMap { $0 }.min() ?? count
+        return max(0, first - commandsEnd)
+    }
+
+    private func refuseTrailingData(in bytes: ArraySlice<UInt8>, after end: Int) throws(MachOError) {
+        guard let rest = try? ByteReader(bytes).bytes(at: end, count: bytes.count - end) else {
+            throw .malformed("__LINKEDIT ends at \(end), past the file's \(bytes.count) bytes.")
+        }
+        guard rest.allSatisfy({ $0 == 0 }) else {
+            throw MachOError(
+                .trailingData,
+                "\(rest.count) bytes lie behind the end of __LINKEDIT, where no signature covers them.",
+                remedy: "Remove what was appended to the executable; iOS refuses such a file."
+            )
+        }
+    }
+
+    private func linkEditEdits(_ segment: Segment, fileSize: Int, memorySize: Int) -> [SignatureLayout.Edit] {
+        var memory: [UInt8] = []
+        var file: [UInt8] = []
+        if is64Bit {
+            memory.append(UInt64(memorySize), .little)
+            file.append(UInt64(fileSize), .little)
+        } else {
+            memory.append(UInt32(truncatingIfNeeded: memorySize), .little)
+            file.append(UInt32(truncatingIfNeeded: fileSize), .little)
+        }
+        return [
+            .init(offset: segment.commandOffset + (is64Bit ? 32 : 28), bytes: memory),
+            .init(offset: segment.commandOffset + (is64Bit ? 48 : 36), bytes: file),
+        ]
+    }
+
+    private func commandEdits(
+        in bytes: ArraySlice<UInt8>,
+        codeLimit: Int,
+        size: Int
+    ) throws(MachOError) -> [SignatureLayout.Edit] {
+        var place: [UInt8] = []
+        place.append(UInt32(truncatingIfNeeded: codeLimit), .little)
+        place.append(UInt32(truncatingIfNeeded: size), .little)
+        if let command = loadCommands.first(where: { $0.number == Self.codeSignatureCommand }) {
+            return [.init(offset: command.offset + 8, bytes: place)]
+        }
+        let free = (try? ByteReader(bytes).bytes(at: commandsEnd, count: min(16, headerRoom))) ?? []
+        guard headerRoom >= 16, free.allSatisfy({ $0 == 0 }) else {
+            throw MachOError(
+                .headerFull,
+                "LC_CODE_SIGNATURE needs 16 bytes behind the load commands, but only "
+                    + "\(free.prefix { $0 == 0 }.count) are free.",
+                remedy: "Link the code with more header padding (-headerpad 0x1000)."
+            )
+        }
+        var command: [UInt8] = []
+        command.append(Self.codeSignatureCommand, .little)
+        command.append(UInt32(16), .little)
+        var counts: [UInt8] = []
+        counts.append(UInt32(loadCommands.count + 1), .little)
+        counts.append(UInt32(commandsEnd - headerSize + 16), .little)
+        return [
+            .init(offset: 16, bytes: counts),
+            .init(offset: commandsEnd, bytes: command + place),
+        ]
+    }
+}
