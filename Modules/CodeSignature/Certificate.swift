@@ -68,6 +68,13 @@ public struct Certificate: Sendable, Hashable {
         return try body(certificate)
     }
 
+    /// Whether the certificate has an extension with this object identifier, in dotted form.
+    public func hasExtension(_ identifier: String) -> Bool {
+        let object = OBJ_txt2obj(identifier, 1)
+        defer { ASN1_OBJECT_free(object) }
+        return withX509 { X509_get_ext_by_OBJ($0, object, -1) >= 0 }
+    }
+
     /// Whether `issuer`'s key signed this certificate.
     public func isIssued(by issuer: Certificate) -> Bool {
         guard issuerDER == issuer.subjectDER else { return false }

@@ -2,7 +2,7 @@ import FerryBytes
 
 /// The designated requirement: what later versions of the code must fulfil to count as the same.
 ///
-/// A development or distribution identity's is, as Apple's tools write it,
+/// With a root of one's own it is `identifier "ID" and certificate root = H"SHA-1"`. A development or distribution identity's is, as Apple's tools write it,
 /// `identifier "ID" and anchor apple generic and certificate leaf[subject.CN] = "CN"
 /// and certificate 1[field.1.2.840.113635.100.6.2.1] exists`.
 ///
@@ -12,6 +12,7 @@ import FerryBytes
 enum DesignatedRequirement {
     private enum Operator: UInt32 {
         case identifier = 2
+        case anchorHash = 4
         case and = 6
         case certificateField = 11
         case certificateExtension = 14
@@ -23,33 +24,39 @@ enum DesignatedRequirement {
         case equal = 1
     }
 
-    /// The requirements blob for code signed by a leaf with this common name.
-    static func encoded(identifier: String, commonName: String) -> [UInt8] {
-        var expression: [UInt8] = []
-        func add(_ word: UInt32) { expression.append(word, .big) }
-        func add(_ bytes: some Collection<UInt8>) {
-            expression.append(UInt32(bytes.count), .big)
-            expression += bytes
-            expression.pad(to: 4)
+    /// The requirements blob for code signed by this leaf under this chain.
+    static func encoded(
+        identifier: String,
+        leaf: Certificate,
+        chain: [Certificate]
+    ) throws(CodeSignatureError) -> [UInt8] {
+        var expression = Expression()
+        expression.add(1)
+        expression.add(.and)
+        expression.add(.identifier)
+        expression.add(identifier.utf8)
+        if let intermediate = chain.first, intermediate.hasExtension(appleIntermediate.dotted) {
+            guard let commonName = leaf.commonName else {
+                throw CodeSignatureError(.identity, "the certificate “\(leaf.subject)” has no common name.")
+            }
+            expression.add(.and)
+            expression.add(.appleGenericAnchor)
+            expression.add(.and)
+            expression.add(.certificateField)
+            expression.add(0)
+            expression.add("subject.CN".utf8)
+            expression.add(Match.equal.rawValue)
+            expression.add(commonName.utf8)
+            expression.add(.certificateExtension)
+            expression.add(1)
+            expression.add(appleIntermediate.der)
+            expression.add(Match.exists.rawValue)
+        } else {
+            expression.add(.anchorHash)
+            expression.add(.max)  // -1: the root
+            expression.add(HashAlgorithm.sha1.digest((chain.last ?? leaf).der))
         }
-        add(1)
-        add(Operator.and.rawValue)
-        add(Operator.identifier.rawValue)
-        add(Array(identifier.utf8))
-        add(Operator.and.rawValue)
-        add(Operator.appleGenericAnchor.rawValue)
-        add(Operator.and.rawValue)
-        add(Operator.certificateField.rawValue)
-        add(0)
-        add(Array("subject.CN".utf8))
-        add(Match.equal.rawValue)
-        add(Array(commonName.utf8))
-        add(Operator.certificateExtension.rawValue)
-        add(1)
-        add(appleIntermediate)
-        add(Match.exists.rawValue)
-
-        let requirement = SuperBlob.blob(SuperBlob.Magic.requirement, expression)
+        let requirement = SuperBlob.blob(SuperBlob.Magic.requirement, expression.bytes)
         var list: [UInt8] = []
         list.append(UInt32(1), .big)
         list.append(UInt32(3), .big)
@@ -57,9 +64,26 @@ enum DesignatedRequirement {
         return SuperBlob.blob(SuperBlob.Magic.requirements, list + requirement)
     }
 
-    /// An empty list, as ad hoc signatures have it.
-    static let none = SuperBlob.blob(SuperBlob.Magic.requirements, [0, 0, 0, 0] as [UInt8])
+    private struct Expression {
+        var bytes: [UInt8] = []
 
-    /// 1.2.840.113635.100.6.2.1 in DER without tag and length: the mark of Apple's developer intermediates.
-    private static let appleIntermediate: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x01]
+        mutating func add(_ word: UInt32) {
+            bytes.append(word, .big)
+        }
+
+        mutating func add(_ name: Operator) {
+            add(name.rawValue)
+        }
+
+        mutating func add(_ data: some Collection<UInt8>) {
+            add(UInt32(data.count))
+            bytes += data
+            bytes.pad(to: 4)
+        }
+    }
+
+    /// The mark of Apple's developer intermediates, as text and in DER without tag and length.
+    private static let appleIntermediate: (dotted: String, der: [UInt8]) = (
+        "1.2.840.113635.100.6.2.1", [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x01]
+    )
 }

@@ -43,10 +43,11 @@ public struct SignatureRecipe: Sendable {
         self.isBundleExecutable = isBundleExecutable
         isMainBinary = image.isMainBinary
         textSize = image.text?.fileSize ?? 0
-        guard let commonName = identity.leaf.commonName else {
-            throw CodeSignatureError(.identity, "the certificate “\(identity.leaf.subject)” has no common name.")
-        }
-        requirements = DesignatedRequirement.encoded(identifier: identifier, commonName: commonName)
+        requirements = try DesignatedRequirement.encoded(
+            identifier: identifier,
+            leaf: identity.leaf,
+            chain: identity.chain
+        )
         team = identity.team
         messageRoom = try identity.messageRoom(for: algorithms)
         if let entitlements = self.entitlements {

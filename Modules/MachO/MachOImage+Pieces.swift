@@ -12,12 +12,12 @@ extension MachOImage {
         var installName: String?
         var uuid: [UInt8]?
 
-        mutating func take(_ command: LoadCommand, from reader: ByteReader) throws {
+        mutating func take(_ command: LoadCommand, from reader: ByteReader, imageSize: Int) throws {
             let body = ByteReader(try reader.bytes(at: command.offset, count: command.size))
             switch command.number {
-            case 0x01: segments.append(try Self.segment(command, body, in: reader.count, wide: false))
-            case 0x19: segments.append(try Self.segment(command, body, in: reader.count, wide: true))
-            case MachOImage.codeSignatureCommand: try takeSignature(body, in: reader.count)
+            case 0x01: segments.append(try Self.segment(command, body, in: imageSize, wide: false))
+            case 0x19: segments.append(try Self.segment(command, body, in: imageSize, wide: true))
+            case MachOImage.codeSignatureCommand: try takeSignature(body, in: imageSize)
             case 0x21, 0x2C: isEncrypted = try body.integer(at: 16, as: UInt32.self, .little) != 0
             case 0x32:
                 platform = try body.integer(at: 8, .little)

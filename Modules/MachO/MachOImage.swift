@@ -128,10 +128,23 @@ public struct MachOImage: Sendable {
         }
     }
 
+    /// How many bytes from the start of an image its header and load commands fill, judged by the first 32.
+    public static func headerSize(_ prefix: ArraySlice<UInt8>) throws(MachOError) -> Int {
+        guard let magic = try? ByteReader(prefix).integer(at: 0, as: UInt32.self, .little),
+            let size = try? ByteReader(prefix).integer(at: 20, as: UInt32.self, .little)
+        else {
+            throw .malformed("the file has only \(prefix.count) bytes, too few for a Mach-O header.")
+        }
+        return Int(size) + (magic == magic64 ? 32 : 28)
+    }
+
     /// Parses the header and load commands of an image that fills `bytes`.
-    public init(_ bytes: ArraySlice<UInt8>) throws(MachOError) {
+    ///
+    /// - Parameter bytes: the image, or as much of its start as ``headerSize(_:)`` says.
+    /// - Parameter count: how many bytes the image has, where `bytes` is only its start.
+    public init(_ bytes: ArraySlice<UInt8>, count: Int? = nil) throws(MachOError) {
         do {
-            try self.init(reading: ByteReader(bytes))
+            try self.init(reading: ByteReader(bytes), count: count ?? bytes.count)
         } catch let error as MachOError {
             throw error
         } catch {
@@ -139,7 +152,7 @@ public struct MachOImage: Sendable {
         }
     }
 
-    private init(reading reader: ByteReader) throws {
+    private init(reading reader: ByteReader, count: Int) throws {
         let magic = try reader.integer(at: 0, as: UInt32.self, .little)
         switch magic {
         case Self.magic64: is64Bit = true
@@ -153,7 +166,7 @@ public struct MachOImage: Sendable {
                 remedy: "Check that the archive holds an app built for devices."
             )
         }
-        count = reader.count
+        self.count = count
         cpuType = try reader.integer(at: 4, .little)
         rawCPUSubtype = try reader.integer(at: 8, .little)
         rawFileType = try reader.integer(at: 12, .little)
@@ -161,7 +174,7 @@ public struct MachOImage: Sendable {
 
         var pieces = Pieces()
         for command in loadCommands {
-            try pieces.take(command, from: reader)
+            try pieces.take(command, from: reader, imageSize: count)
         }
         segments = pieces.segments
         codeSignature = pieces.codeSignature

@@ -39,13 +39,7 @@ extension MachOImage {
         in bytes: ArraySlice<UInt8>,
         needed: Int
     ) throws(MachOError) -> SignatureLayout {
-        guard let linkEdit else {
-            throw MachOError(
-                .unsupported,
-                "there is no __LINKEDIT segment, where a signature would go.",
-                remedy: "Link the code with Apple's tools, or leave this file out."
-            )
-        }
+        guard let linkEdit else { throw Self.noLinkEdit }
         let linkEditEnd = linkEdit.fileOffset + linkEdit.fileSize
         guard segments.allSatisfy({ $0.fileOffset + $0.fileSize <= max(linkEditEnd, $0.fileOffset) }) else {
             throw .malformed("__LINKEDIT is not the last segment.")
@@ -97,6 +91,31 @@ extension MachOImage {
         let first = starts.compactMap { $0 }.min() ?? count
         return max(0, first - commandsEnd)
     }
+
+    /// What would keep a signature out, as far as the header tells: for a plan, before the whole image is read.
+    ///
+    /// - Parameter header: the start of the image, at least up to the first section.
+    public func signatureObstacle(in header: ArraySlice<UInt8>) -> MachOError? {
+        guard linkEdit != nil else { return Self.noLinkEdit }
+        do {
+            _ = try commandEdits(in: header, codeLimit: 0, size: 0)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Where the signature will begin; `nil` without `__LINKEDIT`, or far past what a Mach-O can hold.
+    public var expectedCodeLimit: Int? {
+        guard let linkEdit else { return nil }
+        return roundedUp(codeSignature?.offset ?? linkEdit.fileOffset + linkEdit.fileSize, to: 16)
+    }
+
+    private static let noLinkEdit = MachOError(
+        .unsupported,
+        "there is no __LINKEDIT segment, where a signature would go.",
+        remedy: "Link the code with Apple's tools, or leave this file out."
+    )
 
     private func refuseTrailingData(in bytes: ArraySlice<UInt8>, after end: Int) throws(MachOError) {
         guard let rest = try? ByteReader(bytes).bytes(at: end, count: bytes.count - end) else {
