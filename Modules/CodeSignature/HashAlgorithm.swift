@@ -22,7 +22,8 @@ public enum HashAlgorithm: UInt8, Sendable, Hashable, CaseIterable {
 ///
 /// Owned by one worker at a time. OpenSSL's algorithm is looked up once a digester: a look-up a digest costs more than
 /// hashing a page.
-public struct Digester: ~Copyable {
+// Unchecked, as the compiler cannot see into OpenSSL: there is one owner (not copyable), and nothing is shared.
+public struct Digester: ~Copyable, @unchecked Sendable {
     /// The hash it makes.
     public let algorithm: HashAlgorithm
     private let context: OpaquePointer

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// SHA-1 and SHA-256 of content whose end is not known yet.
+///
+/// One worker adds the start and another, later, the end.
+public final class RunningDigests: Sendable {
+    private struct State: ~Copyable, Sendable {
+        let sha1 = Digester(.sha1)
+        let sha256 = Digester(.sha256)
+    }
+
+    private let state: Mutex<State>
+
+    /// Begins with no content.
+    public init() {
+        state = Mutex(State())
+    }
+
+    /// Adds content.
+    public func update(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { state in
+            state.sha1.update(bytes)
+            state.sha256.update(bytes)
+        }
+    }
+
+    /// Adds content.
+    public func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The digests of all that was added; then it begins anew.
+    public func finish() -> Digests {
+        state.withLock { state in
+            Digests(sha1: state.sha1.finish(), sha256: state.sha256.finish())
+        }
+    }
+}
