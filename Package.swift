@@ -52,6 +52,7 @@ let package = Package(
         module("PropertyList", ["FerryBytes"]),
         module("MachO", ["FerryBytes"]),
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
+        module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
@@ -59,5 +60,6 @@ let package = Package(
         tests("PropertyList", ["TestKit"]),
         tests("MachO", ["TestKit"]),
         tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
+        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
     ]
 )

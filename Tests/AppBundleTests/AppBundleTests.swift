@@ -1,0 +1,2 @@
+import FerryAppBundle
+import Testing
