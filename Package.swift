@@ -53,6 +53,7 @@ let package = Package(
         module("MachO", ["FerryBytes"]),
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
+        module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
@@ -61,5 +62,6 @@ let package = Package(
         tests("MachO", ["TestKit"]),
         tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )
