@@ -38,7 +38,9 @@ func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18)],
-    products: [],
+    products: [
+        .library(name: "FerryActivity", targets: ["FerryActivity"]),
+    ],
     targets: [
         // Ground
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
@@ -54,6 +56,8 @@ let package = Package(
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
+        // Stages
+        module("Activity"),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
