@@ -61,6 +61,7 @@ let package = Package(
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        tests("Activity", ["TestKit"]),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),
         tests("MachO", ["TestKit"]),

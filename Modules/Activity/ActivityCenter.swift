@@ -115,6 +115,9 @@ public actor ActivityCenter {
         log.take(id)
     }
 
+    /// How many facts that reader has not seen; `nil` for one that was cut off.
+    func unread(_ updates: ActivityUpdates) -> Int? { log.unread(updates.ticket.id) }
+
     /// How many facts are kept for readers that have not seen them.
     var keptFacts: Int { log.count }
 

@@ -12,7 +12,7 @@ public enum ActivityEvent: Sendable, Hashable {
     /// The install came to another stage; its progress starts again. ``Stage/finished`` is told by ``finished(_:_:)``.
     case stage(InstallID, Stage)
     /// How far the stage is. May be sent as often as one likes.
-    case progress(InstallID, Progress)
+    case progress(InstallID, StageProgress)
     /// Somebody holds the install: nothing moves until it is released.
     case held(InstallID)
     /// It goes on.

@@ -9,7 +9,7 @@ public struct ActivityUpdates: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     private weak var center: ActivityCenter?
-    private let ticket: Ticket
+    let ticket: Ticket
 
     init(center: ActivityCenter, ticket: Ticket) {
         self.center = center

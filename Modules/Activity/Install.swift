@@ -20,7 +20,7 @@ public struct Install: Sendable, Hashable, Identifiable {
     /// Where it is.
     public var stage: Stage
     /// How far ``stage`` is; `nil` while nothing is known.
-    public var progress: Progress?
+    public var progress: StageProgress?
     /// The smoothed rate; `nil` until it is known, while held, and when nothing is counted in bytes.
     public var bytesPerSecond: Double?
     /// When ``stage`` will be over at that rate; `nil` until it is known.
@@ -43,7 +43,7 @@ public struct Install: Sendable, Hashable, Identifiable {
         bundleID: String? = nil,
         version: String? = nil,
         stage: Stage = .waiting,
-        progress: Progress? = nil,
+        progress: StageProgress? = nil,
         bytesPerSecond: Double? = nil,
         finishAt: Date? = nil,
         isHeld: Bool = false,
@@ -74,7 +74,7 @@ public struct Install: Sendable, Hashable, Identifiable {
     ///
     /// The download is 70 % of an install, signing 20 %, installing 10 %. A stage without progress counts as just
     /// begun. An install that ended is at 1, however it ended: nothing more will come. For the bar of one stage take
-    /// ``Progress/fraction`` of ``progress``.
+    /// ``StageProgress/fraction`` of ``progress``.
     public var fraction: Double? {
         let ofStage = progress?.fraction
         return switch stage {

@@ -16,7 +16,7 @@ public enum Stage: String, Sendable, Codable, CaseIterable {
 }
 
 /// How far the current stage is.
-public struct Progress: Sendable, Hashable {
+public struct StageProgress: Sendable, Hashable {
     /// What ``completed`` and ``total`` count.
     public enum Unit: String, Sendable, Codable {
         /// Bytes of a file. Only these have a rate.
@@ -40,13 +40,13 @@ public struct Progress: Sendable, Hashable {
     }
 
     /// `completed` bytes of `total`.
-    public static func bytes(_ completed: Int64, of total: Int64?) -> Progress {
-        Progress(completed: completed, total: total, unit: .bytes)
+    public static func bytes(_ completed: Int64, of total: Int64?) -> StageProgress {
+        StageProgress(completed: completed, total: total, unit: .bytes)
     }
 
     /// `completed` steps of `total`.
-    public static func steps(_ completed: Int64, of total: Int64?) -> Progress {
-        Progress(completed: completed, total: total, unit: .steps)
+    public static func steps(_ completed: Int64, of total: Int64?) -> StageProgress {
+        StageProgress(completed: completed, total: total, unit: .steps)
     }
 
     /// From 0 to 1, whatever the numbers are; `nil` without a positive total.
@@ -62,3 +62,6 @@ public struct Progress: Sendable, Hashable {
         return overflow ? nil : max(left, 0)
     }
 }
+
+/// The short name, for files that do not import Foundation, which has a `Progress` too.
+public typealias Progress = StageProgress
