@@ -39,7 +39,7 @@ let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
-        .library(name: "FerryActivity", targets: ["FerryActivity"]),
+        .library(name: "FerryActivity", targets: ["FerryActivity"])
     ],
     targets: [
         // Ground
@@ -56,8 +56,13 @@ let package = Package(
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
+
         // Stages
         module("Activity"),
+        module(
+            "Signing",
+            ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
+        ),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),

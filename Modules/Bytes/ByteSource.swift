@@ -85,6 +85,23 @@ public final class FileSource: ByteSource {
         count = Int(status.st_size)
     }
 
+    /// Reads a file that is open already, through a descriptor of its own; throws ``FileFailure``.
+    ///
+    /// - Parameter path: for messages.
+    public init(duplicating descriptor: Int32, path: String) throws(FileFailure) {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw FileFailure("open", path, errorNumber: errno) }
+        var status = stat()
+        guard fstat(copy, &status) == 0 else {
+            let number = errno
+            close(copy)
+            throw FileFailure("examine", path, errorNumber: number)
+        }
+        self.path = path
+        self.descriptor = copy
+        count = Int(status.st_size)
+    }
+
     deinit {
         close(descriptor)
     }

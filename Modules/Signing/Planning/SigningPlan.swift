@@ -1,0 +1,237 @@
+import FerryAppBundle
+import FerryBytes
+import FerryCodeSignature
+import FerryMachO
+import FerryPropertyList
+import FerryZip
+
+/// Everything that is decided before a byte is written.
+struct SigningPlan: Sendable {
+    /// A bundle that is signed as code.
+    struct CodeBundle: Sendable {
+        let bundle: Bundle
+        /// What its signature is made out to.
+        let identifier: String
+        /// Its profile; `nil` for frameworks and their kin.
+        let profile: ProvisioningProfile?
+        /// Its Info.plist's new bytes; `nil` where it stays.
+        let infoPlist: [UInt8]?
+        /// Its executable's entry.
+        let executable: ZipEntry
+    }
+
+    let request: SigningRequest
+    let contents: ArchiveContents
+    /// The bundles that are signed, each after all those inside it.
+    let bundles: [CodeBundle]
+    /// All identifiers of the app and what each becomes.
+    let renames: [String: String]
+    /// Paths of bundles to leave out.
+    let dropped: [String]
+    let warnings: [String]
+
+    /// Whether an entry is left out of the output: junk, old signatures, dropped extensions.
+    func isLeftOut(_ entry: ZipEntry) -> Bool {
+        if BundlePath.isJunk(entry.name) { return true }
+        if contents.tree.strays.contains(entry.name) { return true }
+        if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") || entry.name == $0 }) { return true }
+        guard entry.name.contains("/_CodeSignature/") else { return false }
+        return bundles.contains { bundle in
+            let folder = bundle.bundle.path + "/_CodeSignature/"
+            return entry.name.beginsExactly(with: folder) && entry.name != folder
+                && entry.name != bundle.bundle.path + "/" + ResourceSeal.path
+        }
+    }
+}
+
+extension SigningPlan {
+    /// Makes the plan, or refuses with every reason at once.
+    static func make(
+        _ request: SigningRequest,
+        now: Int64,
+        workers: Workers
+    ) async throws(SignError) -> SigningPlan {
+        let contents: ArchiveContents
+        do {
+            contents = try await ArchiveContents.open(request.input, with: workers)
+        } catch {
+            throw SignError(wrapping: error, .refused, request.input)
+        }
+        var planner = Planner(request: request, contents: contents, now: now)
+        return try planner.plan()
+    }
+}
+
+/// Gathers what a plan is made of, and every reason against it.
+private struct Planner {
+    let request: SigningRequest
+    let contents: ArchiveContents
+    let now: Int64
+    var reasons: [SignError.Reason] = []
+    var warnings: [String] = []
+
+    init(request: SigningRequest, contents: ArchiveContents, now: Int64) {
+        self.request = request
+        self.contents = contents
+        self.now = now
+    }
+
+    mutating func plan() throws(SignError) -> SigningPlan {
+        reasons += contents.tree.problems().map { SignError.Reason($0) }
+        warnings += contents.tree.warnings.map(\.description)
+        checkIdentity()
+
+        let profiles = request.profiles
+        let identifiers = IdentifierPlan.plan(
+            contents.tree,
+            newIdentifier: request.bundleIdentifier,
+            foreign: request.foreignExtensions,
+            documentGroup: { wanted in
+                ProvisioningProfile.best(for: wanted.identifier, among: profiles)?
+                    .appGroup(insteadOf: wanted.group, renames: wanted.renames)
+            }
+        )
+        reasons += identifiers.problems.map { SignError.Reason($0) }
+        warnings += identifiers.warnings.map(\.description)
+
+        let live = contents.tree.root.deepestFirst().filter { bundle in
+            !identifiers.dropped.contains { bundle.path == $0 || bundle.path.hasPrefix($0 + "/") }
+        }
+        let bundles = live.compactMap { plan($0, identifiers) }
+        checkCode(identifiers.dropped)
+        guard reasons.isEmpty else { throw SignError(.refused, request.input, reasons) }
+        return SigningPlan(
+            request: request,
+            contents: contents,
+            bundles: bundles,
+            renames: identifiers.renames,
+            dropped: identifiers.dropped,
+            warnings: warnings
+        )
+    }
+
+    private mutating func checkIdentity() {
+        let leaf = request.identity.leaf
+        let day: Int64 = 86400
+        if leaf.notAfter <= now {
+            reasons.append(
+                .init(
+                    "The certificate “\(leaf.commonName ?? leaf.subject)” expired \((now - leaf.notAfter) / day) days ago.",
+                    remedy: "Make a new certificate on developer.apple.com and export it with its key."
+                )
+            )
+        } else if leaf.notBefore > now {
+            reasons.append(
+                .init(
+                    "The certificate “\(leaf.commonName ?? leaf.subject)” is not valid yet.",
+                    remedy: "Check this machine's clock."
+                )
+            )
+        } else if leaf.notAfter - now < 14 * day {
+            warnings.append(
+                "The certificate “\(leaf.commonName ?? leaf.subject)” expires in \((leaf.notAfter - now) / day) days."
+            )
+        }
+        if request.identity.team == nil {
+            reasons.append(
+                .init(
+                    "The certificate “\(leaf.subject)” names no team (OU).",
+                    remedy: "Sign with a development or distribution certificate from Apple."
+                )
+            )
+        }
+        if let pageSize = request.pageSize, pageSize != 4096, pageSize != 16384 {
+            reasons.append(.init("Pages of \(pageSize) bytes are not possible.", remedy: "Choose 4096 or 16384."))
+        }
+    }
+
+    private mutating func plan(_ bundle: Bundle, _ identifiers: IdentifierPlan) -> SigningPlan.CodeBundle? {
+        guard let path = bundle.executable, let executable = contents.directory.entry(named: path) else { return nil }
+        let identifier = identifiers.identifiers[bundle.path] ?? bundle.identifier ?? Self.stem(bundle.name)
+        var profile: ProvisioningProfile?
+        if bundle.kind.hasProfile {
+            profile = self.profile(for: bundle, identifier)
+        }
+        if contents.code[executable.index] == nil {
+            // Frameworks too: their Info.plist says that this is code.
+            let error = contents.damaged[executable.index]
+            reasons.append(
+                .init(
+                    "\(path): \(error?.message ?? "the executable is no Mach-O file that iOS runs.")",
+                    remedy: error?.remedy ?? "Get the app again; it cannot be installed."
+                )
+            )
+        }
+        return SigningPlan.CodeBundle(
+            bundle: bundle,
+            identifier: identifier,
+            profile: profile,
+            infoPlist: identifiers.changes[bundle.path]?.encoded(),
+            executable: executable
+        )
+    }
+
+    private mutating func profile(for bundle: Bundle, _ identifier: String) -> ProvisioningProfile? {
+        guard let profile = ProvisioningProfile.best(for: identifier, among: request.profiles) else {
+            let patterns = request.profiles.map { "“\($0.name)” for \($0.bundlePattern)" }.joined(separator: ", ")
+            reasons.append(
+                .init(
+                    request.profiles.isEmpty
+                        ? "\(bundle.path): a provisioning profile for \(identifier) is needed."
+                        : "\(bundle.path): none of the profiles is for \(identifier); there is \(patterns).",
+                    remedy: "Pass one for this identifier or a wildcard by --profile, or choose another --bundle-id."
+                )
+            )
+            return nil
+        }
+        let problems = profile.problems(
+            for: identifier,
+            certificateDER: request.identity.leaf.der,
+            at: Double(now),
+            platform: bundle.info.platform,
+            device: request.device
+        )
+        reasons += problems.map { SignError.Reason($0) }
+        if let override = request.entitlements, bundle.path == contents.tree.root.path {
+            let plan = EntitlementsPlan.plan(
+                requested: nil,
+                profile: profile,
+                newIdentifier: identifier,
+                override: override
+            )
+            reasons += plan.problems.map { SignError.Reason($0) }
+        }
+        let days = profile.expiration.map { Int(($0 - Double(now)) / 86400) } ?? .max
+        if problems.isEmpty, days < 14 {
+            warnings.append("The profile “\(profile.name)” expires in \(days) days.")
+        }
+        return profile
+    }
+
+    private mutating func checkCode(_ dropped: [String]) {
+        for entry in contents.directory.entries {
+            if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") }) { continue }
+            if let code = contents.code[entry.index] {
+                if code.images.contains(where: \.isEncrypted) {
+                    reasons.append(
+                        .init(
+                            "\(entry.name): the code is encrypted by the App Store (FairPlay).",
+                            remedy: "Only its buyer's devices run it; get the app from its developer."
+                        )
+                    )
+                }
+                if let obstacle = code.obstacle {
+                    reasons.append(.init(obstacle, at: entry.name))
+                }
+            } else if let damage = contents.damaged[entry.index] {
+                warnings.append("\(entry.name): it begins like code, but \(damage.message) It is sealed as a resource.")
+            }
+        }
+    }
+
+    /// What stands before the last dot of a file's name.
+    static func stem(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+}

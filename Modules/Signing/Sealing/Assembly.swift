@@ -1,0 +1,183 @@
+import FerryAppBundle
+import FerryBytes
+import FerryCodeSignature
+import FerryZip
+
+/// The output as it grows together: what each entry will hold, bundle by bundle from the inside out.
+struct Assembly {
+    private enum Fate {
+        case copied
+        case replaced(EncodedEntry)
+    }
+
+    private let plan: SigningPlan
+    private let replaced: [EntryName: [UInt8]]
+    /// What lies below the app in the output, for the seals.
+    private var contents: [EntryName: ResourceSeal.Content] = [:]
+    private var fates: [Int: Fate] = [:]
+    private var added: [(name: String, encoded: EncodedEntry)] = []
+    private var waiting: [Int: PreparedCode] = [:]
+    private var copied: [EntryName: Digests] = [:]
+    private var dropped: [Int: [String: String]] = [:]
+    private var warnings: [String] = []
+    private var signedFileCount = 0
+
+    init(plan: SigningPlan, replaced: [EntryName: [UInt8]]) {
+        self.plan = plan
+        self.replaced = replaced
+    }
+
+    /// An entry stays as it is.
+    mutating func keep(_ entry: ZipEntry, _ content: ResourceSeal.Content) {
+        fates[entry.index] = .copied
+        contents[EntryName(entry.name)] = content
+        if case .file(let digests) = content {
+            copied[EntryName(entry.name)] = digests
+        }
+    }
+
+    /// An entry is code that waits for its bundle's seal.
+    mutating func wait(_ entry: ZipEntry, _ prepared: PreparedCode) {
+        waiting[entry.index] = prepared
+        note(prepared)
+    }
+
+    /// An entry got other contents.
+    mutating func replace(_ entry: ZipEntry, _ encoded: EncodedEntry, _ digests: Digests) {
+        fates[entry.index] = .replaced(encoded)
+        contents[EntryName(entry.name)] = .file(digests)
+    }
+
+    /// Keeps what people should know of a file of code.
+    mutating func note(_ prepared: PreparedCode) {
+        signedFileCount += 1
+        warnings += prepared.warnings
+        if !prepared.droppedEntitlements.isEmpty {
+            dropped[prepared.entry.index] = prepared.droppedEntitlements
+        }
+    }
+
+    /// Puts Info.plists and profiles in, then seals and signs every bundle after all those inside it.
+    mutating func signBundles(identity: Identity, time: Int64) throws {
+        for bundle in plan.bundles {
+            for path in [bundle.bundle.infoPlistPath, bundle.bundle.profilePath] {
+                if let bytes = replaced[EntryName(path)] {
+                    put(bytes, at: path)
+                }
+            }
+        }
+        // Sorted once: a bundle's files are a run of it.
+        var names = contents.keys.sorted()
+        for bundle in plan.bundles {
+            let path = bundle.bundle.path + "/"
+            let executable = EntryName(bundle.executable.name)
+            let below = names.run(below: path).filter { $0 != executable }
+            let seal = ResourceSeal.encoded(
+                below.compactMap { name in
+                    contents[name].map { (name.text.dropping(path), $0) }
+                },
+                includesSHA1: waiting[bundle.executable.index]?.hasSHA1 ?? false
+            )
+            let sealPath = path + ResourceSeal.path
+            put(seal, at: sealPath)
+            names.insert(EntryName(sealPath), at: names.place(of: EntryName(sealPath)))
+
+            var context = SignatureContext(identity: identity, time: time)
+            context.resources = Digests(of: seal)
+            if case .file(let digests)? = contents[EntryName(bundle.bundle.infoPlistPath)] {
+                context.infoPlist = digests
+            }
+            guard let prepared = waiting[bundle.executable.index] else {
+                preconditionFailure("the plan has only bundles whose executable is code")
+            }
+            let (encoded, digests) = try prepared.finish(context)
+            waiting[bundle.executable.index] = nil
+            replace(bundle.executable, encoded, digests)
+            names.insert(executable, at: names.place(of: executable))
+        }
+    }
+
+    private mutating func put(_ bytes: [UInt8], at path: String) {
+        let encoded = Deflate.encode(bytes)
+        if let entry = plan.contents.directory.entry(named: path) {
+            replace(entry, encoded, Digests(of: bytes))
+        } else {
+            added.append((path, encoded))
+            contents[EntryName(path)] = .file(Digests(of: bytes))
+        }
+    }
+
+    /// The output's entries: the old ones in the order in which they lie, then the new ones.
+    func result() -> Sealer.Result {
+        let executables = Set(plan.bundles.map(\.executable.index))
+        let entries = plan.contents.directory.entries.filter { !plan.isLeftOut($0) }
+            .sorted { $0.localHeaderOffset < $1.localHeaderOffset }
+        var items: [OutputItem] = entries.map { entry in
+            let mode = Self.mode(
+                entry,
+                isExecutable: executables.contains(entry.index),
+                isCode: plan.contents.code[entry.index] != nil
+            )
+            if case .replaced(let encoded)? = fates[entry.index] {
+                return .replace(entry, encoded, mode: mode)
+            }
+            return .copy(entry, mode: mode)
+        }
+        let date = entries.map(\.modified).first ?? .earliest
+        items += added.map { .new(name: $0.name, mode: 0o100644, $0.encoded, modified: date) }
+        var droppedByBundle: [String: [String: String]] = [:]
+        for bundle in plan.bundles {
+            droppedByBundle[bundle.bundle.path] = dropped[bundle.executable.index]
+        }
+        return Sealer.Result(
+            items: items,
+            copied: copied,
+            droppedEntitlements: droppedByBundle,
+            signedFileCount: signedFileCount,
+            warnings: warnings
+        )
+    }
+
+    /// The kind and permissions to give; `nil` leaves them as they are.
+    ///
+    /// An archive that was not made on Unix says nothing of them, and an executable that must not be run is no use.
+    private static func mode(_ entry: ZipEntry, isExecutable: Bool, isCode: Bool) -> UInt16? {
+        guard let mode = entry.unixMode else {
+            return entry.isDirectory ? 0o40755 : isCode ? 0o100755 : 0o100644
+        }
+        return isExecutable && mode & 0o111 == 0 ? (mode & ~0o777) | 0o755 : nil
+    }
+}
+
+extension PreparedCode {
+    fileprivate var hasSHA1: Bool {
+        switch packing {
+        case .splice(_, let image, _), .prefix(_, let image, _): image.recipe.algorithms.contains(.sha1)
+        case .fat(_, let images): images.contains { $0.image.recipe.algorithms.contains(.sha1) }
+        }
+    }
+}
+
+extension [EntryName] {
+    /// Where `name` is, or would be, in a sorted list.
+    fileprivate func place(of name: EntryName) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < name {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    /// The names that begin with `folder`, which ends in a slash.
+    fileprivate func run(below folder: String) -> ArraySlice<EntryName> {
+        let start = place(of: EntryName(folder))
+        // "0" follows "/" in ASCII.
+        let end = place(of: EntryName(folder.dropLast() + "0"))
+        return self[start..<end]
+    }
+}

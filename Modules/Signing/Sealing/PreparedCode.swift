@@ -1,0 +1,89 @@
+import FerryBytes
+import FerryCodeSignature
+import FerryMachO
+import FerryPropertyList
+import FerryZip
+
+/// A Mach-O file that was read and hashed once, and waits for what its signature must name: its bundle's seal.
+///
+/// Of a thin file only the hashes and the few bytes around the cut are kept.
+struct PreparedCode: Sendable {
+    /// One image's part of the work.
+    struct Image: Sendable {
+        let recipe: SignatureRecipe
+        let layout: SignatureLayout
+        /// A code directory's slots for each of the recipe's algorithms.
+        let codeSlots: [[UInt8]]
+    }
+
+    /// How the finished file is packed.
+    enum Packing: Sendable {
+        /// The old packed bytes stay up to near the signature.
+        case splice(DeflateSplice, image: Image, start: RunningDigests)
+        /// All up to the signature is packed anew.
+        case prefix(DeflatePrefix, image: Image, start: RunningDigests)
+        /// A universal file, whole, with room for each slice's signature at the given offsets.
+        case fat(bytes: [UInt8], images: [(offset: Int, image: Image)])
+    }
+
+    let entry: ZipEntry
+    let packing: Packing
+    /// Entitlements that were asked for and are not given, with why.
+    let droppedEntitlements: [String: String]
+    let warnings: [String]
+}
+
+/// What a signature names besides the code.
+struct SignatureContext: Sendable {
+    let identity: Identity
+    /// The signing time, in seconds since 1970.
+    let time: Int64
+    /// Of the bundle's Info.plist; `nil` for loose code.
+    var infoPlist: Digests?
+    /// Of the bundle's seal; `nil` for loose code.
+    var resources: Digests?
+}
+
+extension PreparedCode.Image {
+    func signature(_ context: SignatureContext) throws(CodeSignatureError) -> [UInt8] {
+        try recipe.signature(
+            codeSlots: codeSlots,
+            codeLimit: layout.codeLimit,
+            room: layout.signatureSize,
+            infoPlist: context.infoPlist,
+            resources: context.resources,
+            identity: context.identity,
+            time: context.time
+        )
+    }
+}
+
+extension PreparedCode {
+    /// Signs, and gives the packed file and the digests that a seal wants of it.
+    func finish(_ context: SignatureContext) throws -> (encoded: EncodedEntry, digests: Digests) {
+        switch packing {
+        case .splice(let splice, let image, let start):
+            let tail = try tail(image, context)
+            start.update(tail)
+            return (try splice.finish(tail: tail), start.finish())
+        case .prefix(let prefix, let image, let start):
+            let tail = try tail(image, context)
+            start.update(tail)
+            return (prefix.finish(tail: tail), start.finish())
+        case .fat(var bytes, let images):
+            for (offset, image) in images {
+                let signature = try image.signature(context)
+                let place = offset + image.layout.codeLimit
+                bytes.replaceSubrange(place..<place + signature.count, with: signature)
+            }
+            let encoded = bytes.withUnsafeBytes { Deflate.encode($0) }
+            return (encoded, Digests(of: bytes))
+        }
+    }
+
+    /// What follows the last old byte: zeros up to the code limit, then the signature.
+    private func tail(_ image: Image, _ context: SignatureContext) throws -> [UInt8] {
+        let padding = image.layout.codeLimit - image.layout.contentEnd
+        return [UInt8](repeating: 0, count: padding) + (try image.signature(context))
+    }
+}

@@ -1,0 +1,86 @@
+public import FerryAppBundle
+public import FerryCodeSignature
+public import FerryPropertyList
+
+/// What to sign, with what, and how.
+public struct SigningRequest: Sendable {
+    /// How much of the output is read back before it is handed over.
+    public enum Verification: String, Sendable, CaseIterable {
+        /// All that was encoded anew; what was copied raw rests on the one pass that hashed it.
+        case standard
+        /// Every byte.
+        case full
+    }
+
+    /// The archive to sign.
+    public var input: String
+    /// Where the signed one goes; whatever is there is replaced once the new one stands.
+    public var output: String
+    /// Who signs.
+    public var identity: Identity
+    /// The profiles to choose from; each bundle gets the one that is made most closely for its identifier.
+    public var profiles: [ProvisioningProfile]
+    /// The app's new bundle identifier; `nil` keeps the old one.
+    public var bundleIdentifier: String?
+    /// What becomes of extensions whose identifier is not below their host's.
+    public var foreignExtensions = ForeignExtensions.reparent
+    /// What the app is entitled to, in place of what it asked for before; `nil` for that, cut to the profile.
+    public var entitlements: PropertyList.Dictionary?
+    /// Bytes a page of code: 4096 or 16384. `nil` keeps what the input had.
+    public var pageSize: Int?
+    /// The device that it is for, by UDID, to be looked up in the profiles; `nil` for any.
+    public var device: String?
+    /// How much of the output is read back.
+    public var verification = Verification.standard
+
+    /// The two paths, the identity and the profiles; the rest has defaults.
+    public init(input: String, output: String, identity: Identity, profiles: [ProvisioningProfile]) {
+        self.input = input
+        self.output = output
+        self.identity = identity
+        self.profiles = profiles
+    }
+}
+
+/// An archive that was signed and passed its check.
+public struct SignedArchive: Sendable, Hashable {
+    /// One bundle of it.
+    public struct Bundle: Sendable, Hashable {
+        /// Its path in the archive.
+        public let path: String
+        /// The identifier that it had; `nil` where it had none.
+        public let oldIdentifier: String?
+        /// The identifier that it has now.
+        public let identifier: String
+        /// The name of the profile inside; `nil` for frameworks.
+        public let profile: String?
+        /// The entitlements that it asked for before and is not given, with why.
+        public let droppedEntitlements: [String: String]
+    }
+
+    /// Where it is.
+    public let path: String
+    /// Its length.
+    public let byteCount: Int
+    /// Its bundles that hold code, deepest first; the app last.
+    public let bundles: [Bundle]
+    /// How many Mach-O files were signed.
+    public let signedFileCount: Int
+    /// What people should know, though it stands in nobody's way.
+    public let warnings: [String]
+
+    /// The app's bundle identifier.
+    public var identifier: String { bundles.last?.identifier ?? "" }
+}
+
+/// What happens while an archive is signed.
+public enum SigningEvent: Sendable, Hashable {
+    /// The plan stands: so many bytes will be unpacked and hashed.
+    case planned(title: String, identifier: String, version: String?, bytes: Int)
+    /// So many of them are.
+    case progress(completed: Int, total: Int)
+    /// Something that people should know.
+    case warning(String)
+    /// The output is being checked.
+    case verifying
+}

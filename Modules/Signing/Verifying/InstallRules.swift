@@ -1,0 +1,129 @@
+import FerryAppBundle
+import FerryCodeSignature
+import FerryPropertyList
+
+/// What a device asks of the bundles of an app beyond their signatures.
+struct InstallRules {
+    let tree: BundleTree
+    let code: [ArchiveVerifier.CodeFile]
+    /// In seconds since 1970.
+    let now: Int64
+
+    /// Checks profiles, entitlements, identifiers and signers.
+    ///
+    /// - Parameter profiles: those that are embedded, by their bundle's path.
+    func faults(profiles: [String: ProvisioningProfile]) -> [Fault] {
+        var faults = signerFaults()
+        for bundle in tree.root.deepestFirst() where bundle.kind.hasProfile {
+            faults += identifierFaults(bundle)
+            // A signature without a signer needs no profile; nor would one help it.
+            let reports = reports(of: bundle)
+            guard reports.contains(where: { !$0.isAdHoc }) else { continue }
+            guard let profile = profiles[bundle.path] else {
+                faults.append(
+                    Fault(
+                        .profileMissing,
+                        at: bundle.profilePath,
+                        "There is no provisioning profile that can be read.",
+                        remedy: "Sign the archive again."
+                    )
+                )
+                continue
+            }
+            let signer = reports.lazy.compactMap(\.message?.signer).first
+            let problems = profile.problems(
+                for: bundle.identifier ?? "",
+                certificateDER: signer?.der,
+                at: Double(now),
+                platform: bundle.info.platform
+            )
+            faults += problems.map { Fault($0.faultCode, at: bundle.path, $0.message, remedy: $0.remedy) }
+            faults += reports.flatMap { entitlementFaults($0, profile, bundle) }
+        }
+        return faults
+    }
+
+    private func reports(of bundle: Bundle) -> [ImageVerifier.Report] {
+        code.first { $0.path == bundle.executable }?.images.map(\.report) ?? []
+    }
+
+    private func identifierFaults(_ bundle: Bundle) -> [Fault] {
+        guard let container = bundle.container.flatMap({ tree.bundle(at: $0) }), let host = container.identifier,
+            let own = bundle.identifier, !own.hasPrefix(host + ".")
+        else { return [] }
+        return [
+            Fault(
+                .identifierNotUnderHost,
+                at: bundle.path,
+                "Its identifier \(own) is not below its host's, \(host). iOS says: AppexBundleIDNotPrefixed.",
+                remedy: "Sign the archive again; extensions are given their host's identifier by default."
+            )
+        ]
+    }
+
+    private func entitlementFaults(
+        _ report: ImageVerifier.Report,
+        _ profile: ProvisioningProfile,
+        _ bundle: Bundle
+    ) -> [Fault] {
+        let identifier = bundle.identifier ?? ""
+        guard let entitlements = report.entitlements else {
+            return [
+                Fault(
+                    .applicationIdentifier,
+                    at: bundle.path,
+                    "The executable has no entitlements.",
+                    remedy: "Sign the archive again."
+                )
+            ]
+        }
+        var faults: [Fault] = []
+        let own = entitlements[EntitlementsPlan.applicationIdentifierKey]?.string
+        if own != profile.prefix + "." + identifier {
+            faults.append(
+                Fault(
+                    .applicationIdentifier,
+                    at: bundle.path,
+                    "Its application identifier is \(own ?? "missing"), not \(profile.prefix).\(identifier).",
+                    remedy: "Sign the archive again."
+                )
+            )
+        }
+        let plan = EntitlementsPlan.plan(
+            requested: nil,
+            profile: profile,
+            newIdentifier: identifier,
+            override: entitlements
+        )
+        faults += plan.problems.map { Fault($0.faultCode, at: bundle.path, $0.message, remedy: $0.remedy) }
+        return faults
+    }
+
+    private func signerFaults() -> [Fault] {
+        let signers = Set(code.flatMap { $0.images.compactMap(\.report.message?.signer) })
+        var faults: [Fault] = []
+        if signers.count > 1 {
+            let names = signers.map { $0.commonName ?? $0.subject }.sorted().joined(separator: ", ")
+            faults.append(
+                Fault(
+                    .severalSigners,
+                    at: tree.root.path,
+                    "The code is signed by \(signers.count) identities: \(names).",
+                    remedy: "Sign the archive again, all of it with one."
+                )
+            )
+        }
+        for signer in signers where signer.notAfter <= now || signer.notBefore > now {
+            faults.append(
+                Fault(
+                    .certificateExpired,
+                    at: tree.root.path,
+                    "The signer's certificate “\(signer.commonName ?? signer.subject)” is "
+                        + (signer.notAfter <= now ? "no longer valid." : "not valid yet."),
+                    remedy: "Sign the archive again with a valid certificate."
+                )
+            )
+        }
+        return faults
+    }
+}
