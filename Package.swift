@@ -39,6 +39,7 @@ let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"])
     ],
     targets: [
@@ -63,6 +64,13 @@ let package = Package(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
+        // Top
+        .executableTarget(
+            name: "ferry",
+            dependencies: ["FerryBytes"],
+            path: "Modules/CLI",
+            swiftSettings: settings
+        ),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
@@ -73,5 +81,11 @@ let package = Package(
         tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: ["ferry", "FerryBytes", "TestKit"],
+            path: "Tests/CLITests",
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,0 +1,49 @@
+/// What was given on the command line, checked against its verb's description.
+///
+/// Options go by their long name with its dashes, positionals by theirs; a name that the verb does not have is our own bug.
+struct ParsedArguments: Sendable, Equatable {
+    /// What was given, by name.
+    private(set) var given: [String: [String]]
+    private let standards: [String: String]
+    private let names: Set<String>
+
+    /// Holds `given` for `verb`.
+    init(_ verb: Verb, given: [String: [String]]) {
+        self.given = given
+        let options = verb.allOptions
+        names = Set(options.map(\.name) + verb.positionals.map(\.name))
+        standards = Dictionary(options.compactMap { option in option.standard.map { (option.name, $0) } }) { $1 }
+    }
+
+    /// Whether the flag was given.
+    func flag(_ name: String) -> Bool {
+        isGiven(name)
+    }
+
+    /// Whether the option or positional was given at all, its standard value aside.
+    func isGiven(_ name: String) -> Bool {
+        precondition(names.contains(name), "The verb describes no \(name).")
+        return given[name] != nil
+    }
+
+    /// The value, or its standard; `nil` where there is neither.
+    func value(_ name: String) -> String? {
+        isGiven(name) ? given[name]?.last : standards[name]
+    }
+
+    /// All values, or the standard one; empty where there is neither.
+    func values(_ name: String) -> [String] {
+        isGiven(name) ? given[name] ?? [] : standards[name].map { [$0] } ?? []
+    }
+
+    /// The value of what the description says must be given.
+    func required(_ name: String) -> String {
+        guard let value = value(name) else { preconditionFailure("\(name) is not described as required.") }
+        return value
+    }
+
+    /// The value of what the description says is a number; `nil` where it was not given and has no standard.
+    func number(_ name: String) -> Int? {
+        value(name).flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,69 @@
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Asks for a password on a terminal, without showing it.
+struct PasswordPrompt: Sendable {
+    /// The longest answer, which is also the longest line that Linux terminals hold.
+    static let longestAnswerBytes = 4096
+    /// How long a cancelled task may go unnoticed.
+    private static let wakeMilliseconds: Int32 = 50
+
+    /// The terminal: `/dev/tty`.
+    var terminal = "/dev/tty"
+
+    /// The answer; `nil` where there is no terminal.
+    ///
+    /// Throws `CancellationError` where the task is cancelled meanwhile (ctrl-C does that) or the input ends. The terminal
+    /// shows what is typed again afterwards, in each case.
+    func ask(_ question: String) throws -> Secret? {
+        let descriptor = open(terminal, O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var before = termios()
+        guard tcgetattr(descriptor, &before) == 0 else { return nil }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        tcsetattr(descriptor, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(descriptor, TCSAFLUSH, &before)
+            // The return key was not shown either.
+            show("\n", on: descriptor)
+        }
+        show(question, on: descriptor)
+        return try readLine(from: descriptor)
+    }
+
+    private func readLine(from descriptor: Int32) throws -> Secret {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while line.count <= Self.longestAnswerBytes {
+            try Task.checkCancellation()
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, Self.wakeMilliseconds) > 0 else { continue }
+            let count = read(descriptor, &byte, 1)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw CancellationError() }
+            if byte == UInt8(ascii: "\n") {
+                return Secret(String(decoding: line, as: UTF8.self))
+            }
+            line.append(byte)
+        }
+        throw PasswordError(
+            code: .tooLong,
+            message: "The password has more than \(Self.longestAnswerBytes) bytes.",
+            remedy: "Give it with --password-file FILE."
+        )
+    }
+
+    private func show(_ text: String, on descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = write(descriptor, bytes, bytes.count)
+    }
+}

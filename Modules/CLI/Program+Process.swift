@@ -1,0 +1,26 @@
+import Dispatch
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Program {
+    /// Does what this process was started for, and ends it.
+    func runAsProcess() async -> Never {
+        // A reader that went away (`| head`, a closed connection) is an error of one write, not the end of an install.
+        signal(SIGPIPE, SIG_IGN)
+        let environment = ProcessInfo.processInfo.environment
+        let console = Console(environment: environment)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let work = Task { await run(arguments, console: console, environment: environment) }
+        let source = Interruption.onFirst { work.cancel() }
+        let code = await work.value
+        source.cancel()
+        exit(code.rawValue)
+    }
+}

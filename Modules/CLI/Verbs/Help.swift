@@ -1,0 +1,19 @@
+/// `ferry help`: what the command does, or one of its verbs.
+enum Help {
+    static let verb = Verb(
+        name: "help",
+        summary: "show what ferry does, or all about one verb",
+        examples: [.init(purpose: "About signing", command: "ferry help sign")],
+        positionals: [Positional(name: "VERB", kind: .verb, help: "the verb to explain", isOptional: true)],
+        run: { invocation in
+            let stream = invocation.console.output
+            let page = HelpPage(columns: stream.columns(), hasStyle: stream.hasStyle)
+            if let name = invocation.arguments.value("VERB") {
+                invocation.console.write(page.page(of: try invocation.program.named(name)))
+            } else {
+                invocation.console.write(page.overview(of: invocation.program))
+            }
+            return .done
+        }
+    )
+}

@@ -1,0 +1,53 @@
+/// `ferry install`: the whole way, from where an app is published to where it goes.
+enum Install {
+    static let verb = Verb(
+        name: "install",
+        summary: "download, re-sign and install apps",
+        discussion: """
+            Fetches each SOURCE, signs it with your identity and profiles, checks the result, and installs it. \
+            Nothing is written to the target before the plan for the app stands and its signature has been checked.
+
+            An install that was interrupted goes on where it was when the same command is given again.
+            """,
+        examples: [
+            .init(
+                purpose: "From an address into a folder",
+                command: "ferry install https://example.com/Harbour.ipa --p12 dev.p12 --profile dev.mobileprovision "
+                    + "--to folder:out"
+            ),
+            .init(
+                purpose: "Two apps under one wildcard profile, with a log beside the progress",
+                command: "ferry install A.ipa B.ipa --p12 dev.p12 --profile wild.mobileprovision --to folder:out "
+                    + "--reporter terminal --reporter json:install.log"
+            ),
+        ],
+        positionals: [
+            Positional(
+                name: "SOURCE",
+                kind: .fileOrURL(["ipa"]),
+                help: "the archive to install: a file or an https address",
+                repeats: true
+            )
+        ],
+        options: [
+            .p12.required(),
+            .passwordFile,
+            .profile,
+            .bundleID,
+            Option(
+                name: "--to",
+                value: "TARGET",
+                kind: .forms([.init(text: "folder:", rest: .folder)]),
+                isRequired: true,
+                help: "where the app goes"
+            ),
+            .reporter,
+            .sha256,
+            .foreignExtensions,
+            .pageSize,
+            .json,
+        ],
+        environment: [.p12Password],
+        run: { $0.notBuiltIn("install") }
+    )
+}

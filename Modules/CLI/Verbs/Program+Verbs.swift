@@ -1,0 +1,12 @@
+extension Program {
+    /// `ferry`.
+    static let ferry = Program(
+        name: "ferry",
+        version: "0.1.0",
+        summary: "carry an app from where it is published to a device, and show how far it is",
+        verbs: [
+            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, Bench.verb, Demo.verb, Completion.verb,
+            Help.verb,
+        ]
+    )
+}

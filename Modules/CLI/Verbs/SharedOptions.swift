@@ -1,0 +1,97 @@
+extension Option {
+    /// `--json`: the result, and errors, as data.
+    static let json = Option(name: "--json", help: "print the result, and any error, as one line of JSON")
+
+    /// `--p12 FILE`: the identity.
+    static let p12 = Option(
+        name: "--p12",
+        value: "FILE",
+        kind: .file(["p12", "pfx"]),
+        help: "the identity to sign with: certificate, key and chain in one file"
+    )
+
+    /// `--password-file FILE`: where the password is.
+    static let passwordFile = Option(
+        name: "--password-file",
+        value: "FILE",
+        kind: .file([]),
+        help: "the file whose first line is the identity's password; - reads standard input"
+    )
+
+    /// `--profile FILE...`: provisioning profiles.
+    static let profile = Option(
+        name: "--profile",
+        value: "FILE",
+        kind: .file(["mobileprovision"]),
+        count: .list,
+        isRequired: true,
+        help: "provisioning profiles; each bundle gets the one that fits it best"
+    )
+
+    /// `--bundle-id ID`: a new bundle id.
+    static let bundleID = Option(
+        name: "--bundle-id",
+        value: "ID",
+        help: "the app's new bundle id; those of its extensions follow"
+    )
+
+    /// `--foreign-extensions WISH`: what becomes of extensions whose id is not under the app's.
+    static let foreignExtensions = Option(
+        name: "--foreign-extensions",
+        value: "WISH",
+        kind: .forms([
+            .init(text: "reparent", summary: "put it there"),
+            .init(text: "keep", summary: "as it is"),
+            .init(text: "drop", summary: "leave the extension out"),
+            .init(text: "fail"),
+        ]),
+        standard: "reparent",
+        help: "what to do with an extension whose id is not under its app's"
+    )
+
+    /// `--page-size BYTES`: the page size of signatures.
+    static let pageSize = Option(
+        name: "--page-size",
+        value: "BYTES",
+        kind: .choice(["4096", "16384"]),
+        help: "the page size of signatures, if not what the app had"
+    )
+
+    /// `--sha256 HEX`: what the archive's digest must be.
+    static let sha256 = Option(
+        name: "--sha256",
+        value: "HEX",
+        kind: .hexadecimal(digits: 64),
+        help: "the SHA-256 that the download must have"
+    )
+
+    /// `--reporter WHERE`: who is told how far it is.
+    static let reporter = Option(
+        name: "--reporter",
+        value: "WHERE",
+        kind: .forms([
+            .init(text: "terminal"),
+            .init(text: "json:", rest: .file),
+            .init(text: "json:-", summary: "JSON lines on standard output"),
+        ]),
+        count: .repeated,
+        help: "where to show how far it is"
+    )
+}
+
+extension Verb.Variable {
+    /// `FERRY_P12_PASSWORD`: the identity's password.
+    static let p12Password = Verb.Variable(
+        name: "FERRY_P12_PASSWORD",
+        help: "the identity's password, where --password-file is not given; it may be empty. "
+            + "Without either, it is asked for on the terminal"
+    )
+}
+
+extension Invocation {
+    /// What a verb does that this build has not got.
+    func notBuiltIn(_ verb: String) -> ExitCode {
+        console.note("ferry: \(verb) is not built in.")
+        return .failed
+    }
+}
