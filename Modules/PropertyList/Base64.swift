@@ -8,7 +8,9 @@ enum Base64 {
         return values
     }()
 
-    /// The bytes that the digits stand for, white space left out; `nil` for what is no whole base 64.
+    /// The bytes that the digits stand for; `nil` where the last group is not whole.
+    ///
+    /// Whatever is no digit is passed over, as CoreFoundation and plistlib do: hand-made profiles rely on it.
     static func decode(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 4 * 3)
@@ -16,13 +18,13 @@ enum Base64 {
         var held = 0
         var padded = 0
         for digit in digits {
-            if digit == 0x20 || (0x09...0x0D).contains(digit) { continue }
             if digit == padding {
                 padded += 1
                 continue
             }
             let value = values[Int(digit)]
-            guard value != 0xFF, padded == 0 else { return nil }
+            if value == 0xFF { continue }
+            guard padded == 0 else { return nil }
             group = group << 6 | UInt32(value)
             held += 1
             if held == 4 {

@@ -180,3 +180,10 @@ extension PropertyList.Dictionary: ExpressibleByDictionaryLiteral {
         for (key, value) in elements { self[key] = value }
     }
 }
+
+extension PropertyList.Dictionary: CustomStringConvertible {
+    /// The entries in order, for whoever looks at a failed test.
+    public var description: String {
+        isEmpty ? "[:]" : "[" + map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]"
+    }
+}

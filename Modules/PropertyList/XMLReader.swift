@@ -257,7 +257,9 @@ struct XMLReader {
         guard let byte = peek else { throw fault("it ends too early") }
         guard byte == UInt8(ascii: "<") else { throw fault("text stands where a tag is due") }
         guard let kind = Kind(at: position + 1, in: bytes) else {
-            let name = bytes[(position + 1)...].prefix(20).prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ">") }
+            let name = bytes[(position + 1)...].prefix(20).prefix {
+                $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/")
+            }
             throw fault("<\(String(decoding: name, as: UTF8.self))> is no tag of a property list")
         }
         position += 1 + kind.name.utf8.count
