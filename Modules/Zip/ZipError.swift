@@ -47,11 +47,11 @@ public struct ZipError: ExplainedError, Equatable {
     /// The system's refusal behind it, if there was one.
     public let cause: FileFailure?
 
-    init(_ code: Code, entry: String? = nil, _ text: String) {
+    init(_ code: Code, entry: String? = nil, _ text: String, remedy: String? = nil) {
         self.code = code
         self.entry = entry
         message = entry.map { Self.shown($0) + ": " + text } ?? text
-        remedy = code.remedy
+        self.remedy = remedy ?? code.remedy
         cause = nil
     }
 
@@ -95,7 +95,8 @@ public struct ZipError: ExplainedError, Equatable {
 }
 
 extension ZipError.Code {
-    fileprivate var remedy: String? {
+    /// What helps where a fault of this kind gives no advice of its own.
+    var remedy: String? {
         switch self {
         case .notAnArchive: "Check that it is an .ipa or .zip archive, and not a web page or another format."
         case .truncated: "Download the archive again; it was cut short."

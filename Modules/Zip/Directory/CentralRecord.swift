@@ -122,7 +122,8 @@ struct CentralRecord {
                 .limit,
                 entry: name,
                 "The entry is said to unpack from \(compressedSize) to \(uncompressedSize) bytes, "
-                    + "more than \(limits.compressionRatio) times as many."
+                    + "more than \(limits.compressionRatio) times as many.",
+                remedy: ZipError.Code.sizeMismatch.remedy
             )
         }
     }
