@@ -40,7 +40,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
-        .library(name: "FerryActivity", targets: ["FerryActivity"])
+        .library(name: "FerryActivity", targets: ["FerryActivity"]),
+        .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
     ],
     targets: [
         // Ground
@@ -64,10 +65,14 @@ let package = Package(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
+
         // Top
         .executableTarget(
             name: "ferry",
-            dependencies: ["FerryBytes"],
+            dependencies: [
+                "FerryBytes", "FerryPropertyList", "FerryCodeSignature", "FerryAppBundle", "FerryActivity",
+                "FerrySigning",
+            ],
             path: "Modules/CLI",
             swiftSettings: settings
         ),

@@ -1,4 +1,5 @@
 import FerryBytes
+import FerrySigning
 
 /// What the command tells the shell when it ends.
 enum ExitCode: Int32, Sendable {
@@ -18,7 +19,8 @@ enum ExitCode: Int32, Sendable {
         if error is CancellationError || (error as? any ExplainedError)?.isCancellation == true {
             self = .cancelled
         } else {
-            self = error is UsageError ? .usage : .failed
+            let isRefusal = (error as? SignError)?.code == .refused
+            self = error is UsageError ? .usage : isRefusal ? .refused : .failed
         }
     }
 }

@@ -1,3 +1,6 @@
+import FerrySigning
+import FoundationEssentials
+
 /// `ferry sign`: re-signs one archive.
 enum Sign {
     static let verb = Verb(
@@ -78,6 +81,15 @@ enum Sign {
         ],
         alternatives: [["--p12"], ["--certificate", "--key"]],
         environment: [.p12Password],
-        run: { $0.notBuiltIn("sign") }
+        run: { invocation in
+            let request = try invocation.signingRequest(
+                input: invocation.arguments.required("IN"),
+                output: invocation.arguments.required("--output")
+            )
+            let signer = Signer(threadCount: 2, now: { Int64(Date().timeIntervalSince1970) })
+            let signed = try await signer.sign(request).archive
+            invocation.console.print("\(signed)")
+            return .done
+        }
     )
 }

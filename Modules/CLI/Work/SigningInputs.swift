@@ -1,0 +1,103 @@
+import FerryAppBundle
+import FerryBytes
+import FerryCodeSignature
+import FerryPropertyList
+import FerrySigning
+
+/// Files that a command line names, read.
+enum InputFile {
+    /// Profiles, keys and certificates are small; a larger file is some other one.
+    static let limit = 64 << 20
+
+    /// The bytes of a small file, or of a pipe such as `<(…)`.
+    static func bytes(_ path: String) throws -> [UInt8] {
+        let source = try FileSource(path: path)
+        guard source.count <= limit else { throw FileFailure("read", path, errorNumber: 27) }
+        return try source.bytes(at: 0, count: source.count)
+    }
+}
+
+extension Invocation {
+    /// The identity that `--p12`, or `--certificate` and `--key`, name.
+    func identity() throws -> Identity {
+        let passwords = PasswordSource(
+            file: arguments.value("--password-file"),
+            environment: environment,
+            prompt: PasswordPrompt()
+        )
+        let extra = try arguments.values("--chain").flatMap { path in
+            let bytes = try InputFile.bytes(path)
+            return try inside(path) { () throws(CodeSignatureError) in try Certificate.all(inPEM: bytes) }
+        }
+        if let path = arguments.value("--p12") {
+            let bytes = try InputFile.bytes(path)
+            let password = try passwords.password(of: path)
+            return try inside(path) { () throws(CodeSignatureError) in
+                try Identity(pkcs12: bytes, password: password, extra: extra)
+            }
+        }
+        guard let certificate = arguments.value("--certificate"), let key = arguments.value("--key") else {
+            preconditionFailure("the verb asks for one of the two")
+        }
+        let keyBytes = try InputFile.bytes(key)
+        let isEncrypted = String(decoding: keyBytes, as: UTF8.self).contains("ENCRYPTED")
+        let password = isEncrypted ? try passwords.password(of: key) : nil
+        let certificateBytes = try InputFile.bytes(certificate)
+        return try inside(key) { () throws(CodeSignatureError) in
+            try Identity(pemCertificates: certificateBytes, pemKey: keyBytes, password: password, extra: extra)
+        }
+    }
+
+    /// The profiles that `--profile` names.
+    func profiles() throws -> [ProvisioningProfile] {
+        try arguments.values("--profile").map { path in
+            try ProvisioningProfile(bytes: try InputFile.bytes(path), path: path)
+        }
+    }
+
+    /// What to sign, as the command line says it.
+    func signingRequest(input: String, output: String) throws -> SigningRequest {
+        var request = SigningRequest(
+            input: input,
+            output: output,
+            identity: try identity(),
+            profiles: try profiles()
+        )
+        request.bundleIdentifier = arguments.value("--bundle-id")
+        if let wish = arguments.value("--foreign-extensions").flatMap({ ForeignExtensions(rawValue: $0) }) {
+            request.foreignExtensions = wish
+        }
+        request.pageSize = arguments.value("--page-size").flatMap { Int($0) }
+        if let how = arguments.value("--verify").flatMap({ SigningRequest.Verification(rawValue: $0) }) {
+            request.verification = how
+        }
+        if let path = arguments.value("--entitlements") {
+            guard case .dictionary(let entitlements) = try PropertyList.parse(try InputFile.bytes(path)).value else {
+                throw InputError(
+                    message: "\(path): the entitlements are no dictionary.",
+                    remedy: "Pass a property list like that of codesign --display --entitlements."
+                )
+            }
+            request.entitlements = entitlements
+        }
+        return request
+    }
+
+    private func inside<Value>(_ path: String, _ body: () throws(CodeSignatureError) -> Value) throws -> Value {
+        do throws(CodeSignatureError) {
+            return try body()
+        } catch {
+            throw InputError(message: "\(path): \(error.message)", remedy: error.remedy, code: error.code.rawValue)
+        }
+    }
+}
+
+/// A file that was named on the command line, and is no use.
+struct InputError: ExplainedError, Equatable {
+    /// Which file, and what is wrong with it.
+    let message: String
+    /// What to pass instead.
+    let remedy: String?
+    /// A stable name for the kind of error.
+    var code = "input"
+}
