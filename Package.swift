@@ -66,6 +66,8 @@ let package = Package(
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
+        module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
+
         // Top
         .executableTarget(
             name: "ferry",

@@ -22,6 +22,9 @@ public struct FileFailure: ExplainedError, Equatable {
         self.errorNumber = errorNumber
     }
 
+    /// Whether the disk, or somebody's share of it, is full.
+    public var isFullDisk: Bool { errorNumber == ENOSPC || errorNumber == EDQUOT }
+
     /// The file, what was tried, and the system's words for why not.
     public var message: String { "\(path): cannot \(action): \(String(cString: strerror(errorNumber)))." }
 

@@ -1,0 +1,120 @@
+import CKernel
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A hidden folder in which an app is unpacked, gone with the last reference unless it was put in place.
+///
+/// It is locked while its process lives, so that others can tell what a killed one left.
+final class WorkFolder {
+    private static let prefix = ".ferry-"
+
+    let path: String
+    private let lock: Int32
+
+    /// Makes a new one in `folder`.
+    init(in folder: String) throws(FileFailure) {
+        path = folder + "/" + Self.prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        guard mkdir(path, 0o700) == 0 else { throw FileFailure("write to", folder, errorNumber: errno) }
+        lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else {
+            let number = errno
+            rmdir(path)
+            throw FileFailure("open", path, errorNumber: number)
+        }
+        flock(lock, LOCK_EX | LOCK_NB)
+        // While it was made but not locked yet, a sweep may have taken it for a left-over; only the mode of the
+        // folder that is put in place matters later.
+        chmod(path, 0o755)
+    }
+
+    deinit {
+        Self.remove(path)
+        close(lock)
+    }
+
+    /// Syncs everything, and puts the folder at `place`; says whether one was there before, which goes then.
+    func put(at place: String) throws(FileFailure) -> Bool {
+        #if os(Linux)
+        guard syncfs(lock) == 0 else { throw FileFailure("write", path, errorNumber: errno) }
+        #else
+        sync()
+        #endif
+        var status = stat()
+        guard lstat(place, &status) == 0 else {
+            guard rename(path, place) == 0 else { throw FileFailure("create", place, errorNumber: errno) }
+            NewFile.syncFolder(of: place)
+            return false
+        }
+        try exchange(with: place)
+        NewFile.syncFolder(of: place)
+        // The old version is at `path` now, and goes with this object.
+        return true
+    }
+
+    private func exchange(with place: String) throws(FileFailure) {
+        #if os(Linux)
+        if renameat2(AT_FDCWD, path, AT_FDCWD, place, ferry_rename_exchange) == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else { throw FileFailure("replace", place, errorNumber: errno) }
+        #endif
+        // Without an exchange there is an instant without either; the old one comes back if the second step fails.
+        let aside = path + ".old"
+        guard rename(place, aside) == 0 else { throw FileFailure("replace", place, errorNumber: errno) }
+        guard rename(path, place) == 0 else {
+            let number = errno
+            rename(aside, place)
+            throw FileFailure("replace", place, errorNumber: number)
+        }
+        Self.remove(aside)
+    }
+
+    /// Removes what killed processes left in `folder`.
+    static func sweep(in folder: String) {
+        for name in names(in: folder) where name.hasPrefix(prefix) {
+            let path = folder + "/" + name
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                var status = stat()
+                // Mode 0700 is a folder that its process is about to lock.
+                let isYoung =
+                    fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o700
+                    && time(nil) - time_t(status.st_mtim.tv_sec) < 60
+                if !isYoung {
+                    remove(path)
+                }
+            }
+            close(descriptor)
+        }
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+                String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// Removes a file, or a folder with all in it; follows no link.
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 || errno == ENOENT { return }
+        for name in names(in: path) {
+            remove(path + "/" + name)
+        }
+        rmdir(path)
+    }
+}
