@@ -78,6 +78,8 @@ let package = Package(
             path: "Modules/CLI",
             swiftSettings: settings
         ),
+        // Stages
+        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
 
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),

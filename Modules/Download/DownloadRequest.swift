@@ -1,0 +1,101 @@
+public import FerryBytes
+
+/// What is to be fetched, where it goes, and what is known of it beforehand.
+public struct DownloadRequest: Sendable {
+    /// `http:` or `https:`, a `file:` URL, or the path of a local file.
+    ///
+    /// A name and password in it are used, but are never written to disk or shown.
+    public var url: String
+    /// The path of the finished file; its folder must exist, and a file that is there is replaced as a whole.
+    public var destination: String
+    /// How long the file must be; `nil` where nobody knows.
+    public var expectedLength: Int64?
+    /// The 32 bytes that its SHA-256 must be; `nil` leaves it unchecked.
+    public var sha256: [UInt8]?
+    /// Sent with each request to the URL's own host. Another host that it redirects to gets only `Accept`,
+    /// `Accept-Language` and `User-Agent`, for any other may be a credential.
+    public var headers: [DownloadHeader]
+    /// Whether a 200 with `text/html` is the file itself. Where an archive is due, it is a login page or an error page.
+    public var acceptsWebPages: Bool
+    /// Whether it waits for ``Downloader/release(_:)`` before it does anything.
+    public var startsHeld: Bool
+    /// Whether a local file is copied to ``destination``. Otherwise it is used where it lies.
+    public var copiesLocalFile: Bool
+
+    /// Asks for `url` to become the file at `destination`.
+    public init(
+        url: String,
+        destination: String,
+        expectedLength: Int64? = nil,
+        sha256: [UInt8]? = nil,
+        headers: [DownloadHeader] = [],
+        acceptsWebPages: Bool = false,
+        startsHeld: Bool = false,
+        copiesLocalFile: Bool = false
+    ) {
+        self.url = url
+        self.destination = destination
+        self.expectedLength = expectedLength
+        self.sha256 = sha256
+        self.headers = headers
+        self.acceptsWebPages = acceptsWebPages
+        self.startsHeld = startsHeld
+        self.copiesLocalFile = copiesLocalFile
+    }
+}
+
+/// A field that is sent along with a request.
+public struct DownloadHeader: Sendable, Hashable {
+    /// The field's name.
+    public let name: String
+    /// The field's value, hidden because it may be a credential.
+    public let value: Secret
+
+    /// Keeps the field; one with a line break in it is refused when the download starts.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = Secret(value)
+    }
+}
+
+/// Names one download of one ``Downloader``.
+public struct DownloadID: Sendable, Hashable {
+    let number: UInt64
+}
+
+extension DownloadRequest {
+    /// The request with an absolute destination, or what is wrong with it.
+    func checked() throws(DownloadError) -> DownloadRequest {
+        for header in headers {
+            let isName = !header.name.isEmpty && header.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
+            let isValue = !header.value.revealed.utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D }
+            guard isName, isValue else {
+                throw DownloadError(
+                    .badRequest,
+                    "The header “\(DownloadCourse.firstLine(of: Array(header.name.utf8)))” cannot be sent.",
+                    remedy: "A header's name has no spaces and no colon; its value has no line breaks."
+                )
+            }
+        }
+        if let sha256, sha256.count != SHA256.length {
+            throw DownloadError(
+                .badRequest,
+                "The expected SHA-256 has \(sha256.count) bytes instead of \(SHA256.length).",
+                remedy: "Give all 64 hexadecimal digits of it."
+            )
+        }
+        if let expectedLength, expectedLength < 0 {
+            throw DownloadError(
+                .badRequest,
+                "The expected length is \(expectedLength).",
+                remedy: "Give none, or zero and up."
+            )
+        }
+        guard !destination.isEmpty, !destination.utf8.contains(0) else {
+            throw DownloadError(.badRequest, "The destination is no path.", remedy: "Say where the file is to go.")
+        }
+        var checked = self
+        checked.destination = try absolutePath(destination)
+        return checked
+    }
+}

@@ -1,0 +1,73 @@
+import CCurl
+import Synchronization
+
+/// A download that has not ended, as the thread that drives the transfers sees it.
+///
+/// Belongs to that thread. Work on the disk and timers run elsewhere and come back to it as commands.
+protocol RunningDownload: AnyObject {
+    /// Whether there is nothing more to do.
+    var isOver: Bool { get }
+    func begin()
+    func hold()
+    func release()
+    func cancel(keepsPartial: Bool)
+    func timerFired(_ serial: Int)
+    func diskDone(_ result: DiskResult)
+    /// Whether `handle` is its connection.
+    func drives(_ handle: UnsafeMutableRawPointer) -> Bool
+    func connectionEnded(_ code: CURLcode)
+}
+
+/// How work on the disk ended.
+enum DiskResult: Sendable {
+    case opened(Result<OpenedPartial, DownloadError>)
+    case sealed(Result<DownloadedFile, DownloadError>)
+    case closed
+}
+
+/// A partial file that was opened, and what was found in it.
+struct OpenedPartial: Sendable {
+    var file: PartialFile
+    var found: DownloadCourse.Found
+}
+
+/// Something that one thread says once and others look at.
+final class Flag: Sendable {
+    private let isRaised = Atomic(false)
+
+    var value: Bool { isRaised.load(ordering: .relaxed) }
+
+    func raise() {
+        isRaised.store(true, ordering: .relaxed)
+    }
+}
+
+/// Decides which progress is worth an event: each 256th of the file, and otherwise ten a second.
+///
+/// A fast download of any size tells about 256 times, a slow one still moves.
+struct ProgressMeter {
+    private let elapsed: () -> Duration
+    private var toldBytes: Int64 = 0
+    private var toldAt: Duration?
+
+    /// Counts time by `clock`.
+    init(_ clock: any Clock<Duration>) {
+        elapsed = Self.stopwatch(clock)
+    }
+
+    /// Whether this progress is to be told; then it counts as told.
+    mutating func tells(_ completedBytes: Int64, of totalBytes: Int64?) -> Bool {
+        let step = max(64 << 10, (totalBytes ?? 256 << 20) / 256)
+        let now = elapsed()
+        let isDue = toldAt.map { now - $0 >= .milliseconds(100) } ?? true
+        guard isDue || completedBytes - toldBytes >= step || completedBytes < toldBytes else { return false }
+        toldBytes = completedBytes
+        toldAt = now
+        return true
+    }
+
+    private static func stopwatch<C: Clock>(_ clock: C) -> () -> Duration where C.Duration == Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+}
