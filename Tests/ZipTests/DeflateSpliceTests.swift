@@ -10,16 +10,17 @@ import Testing
         for seed in UInt64(1)...6 {
             var random = SeededGenerator(seed: seed)
             let comment = Comment("\(packing), seed \(seed)")
-            let count = [0, 1, 40_000, 150_000, 500_000, 1_500_000][Int(seed) - 1]
+            let longest = "\(packing)" == "zlib level 6 strategy 0" ? 2_000_000 : 400_000
+            let count = [0, 1, 40_000, 110_000, 200_000, longest][Int(seed) - 1]
             let old = random.code(count)
             let archive = try OneEntryArchive(packed: packing.pack(old), of: old)
             let (content, boundaries) = try archive.boundaries()
-            try #require(content == old, comment)
+            try #require(isSame(content, old), comment)
 
             let cut = Int.random(in: 0...count, using: &random)
             for (changed, cut) in [(0, cut), (4096, count), (Int.random(in: 0...count / 4 + 1, using: &random), cut)] {
                 var new = Array(old[..<cut])
-                for index in 0..<min(changed, cut) where Bool.random(using: &random) {
+                for index in stride(from: 0, to: min(changed, cut), by: 1 + changed / 1000) {
                     new[index] = UInt8.random(in: 0...255, using: &random)
                 }
                 let tail = random.bytes(Int.random(in: 0...20_000, using: &random))
@@ -41,8 +42,8 @@ import Testing
         #expect(encoded.crc32 == zlibCRC(expected), comment)
         #expect(encoded.uncompressedSize == expected.count, comment)
         #expect(encoded.compressedSize == packed.count, comment)
-        #expect(unpackWithZlib(packed, count: expected.count) == expected, comment)
-        #expect(unpackWithLibdeflate(packed, count: expected.count) == expected, comment)
+        #expect(isSame(unpackWithZlib(packed, count: expected.count), expected), comment)
+        #expect(isSame(unpackWithLibdeflate(packed, count: expected.count), expected), comment)
     }
 
     @Test func `works at every cut around a boundary`() throws {
@@ -84,7 +85,7 @@ import Testing
                 let path = try folder.write(output, to: "a.zip")
                 let result = try unzip.run(["-p", path])
                 #expect(result.status == 0, "seed \(seed): \(result.errors)")
-                #expect(result.output == new + [5], "seed \(seed)")
+                #expect(isSame(result.output, new + [5]), "seed \(seed)")
             }
         }
         #expect(phases == Set(0..<8))
@@ -130,8 +131,8 @@ import Testing
             let packed = encoded.packed()
             #expect(encoded.crc32 == zlibCRC(expected))
             #expect(encoded.uncompressedSize == expected.count)
-            #expect(unpackWithZlib(packed, count: expected.count) == expected)
-            #expect(unpackWithLibdeflate(packed, count: expected.count) == expected)
+            #expect(isSame(unpackWithZlib(packed, count: expected.count), expected))
+            #expect(isSame(unpackWithLibdeflate(packed, count: expected.count), expected))
         }
     }
 
@@ -142,7 +143,7 @@ import Testing
             let chunk = content.withUnsafeBytes { DeflatePrefix.encodeChunk($0, level: level) }
             let encoded = DeflatePrefix(chunks: [chunk, chunk], level: level).finish(tail: [7])
             let expected = content + content + [7]
-            #expect(unpackWithZlib(encoded.packed(), count: expected.count) == expected, "seed \(seed)")
+            #expect(isSame(unpackWithZlib(encoded.packed(), count: expected.count), expected), "seed \(seed)")
         }
     }
 }

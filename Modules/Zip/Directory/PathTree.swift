@@ -4,7 +4,7 @@
 /// systems. Work and memory grow with the bytes of the names, however deep they nest.
 struct PathTree: Sendable {
     private struct Step: Hashable {
-        let folder: Int32
+        let folder: Int
         let name: String
     }
 
@@ -17,10 +17,10 @@ struct PathTree: Sendable {
     }
 
     private var nodes: [Node] = [.implied]
-    private var children: [Step: Int32] = [:]
+    private var children: [Step: Int] = [:]
     /// Entries of one folder mostly follow each other: where the last one was put.
     private var lastFolder = ""
-    private var lastFolderNode: Int32 = 0
+    private var lastFolderNode: Int = 0
 
     init(entryCount: Int) {
         nodes.reserveCapacity(entryCount)
@@ -30,7 +30,7 @@ struct PathTree: Sendable {
     /// Puts an entry into its place.
     mutating func insert(_ entry: ZipEntry, of entries: [ZipEntry]) throws(ZipError) {
         let path = entry.name.utf8.last == UInt8(ascii: "/") ? entry.name.dropLast() : entry.name[...]
-        var folder: Int32 = 0
+        var folder: Int = 0
         var name = path
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
             name = path[path.utf8.index(after: slash)...]
@@ -49,13 +49,13 @@ struct PathTree: Sendable {
             entry.isDirectory ? .folder(entry.index) : entry.isSymbolicLink ? .link(entry.index) : .file(entry.index)
         let key = Step(folder: folder, name: String(name))
         guard let place = children[key] else {
-            children[key] = Int32(nodes.count)
+            children[key] = nodes.count
             nodes.append(own)
             return
         }
-        switch nodes[Int(place)] {
+        switch nodes[place] {
         case .implied where entry.isDirectory:
-            nodes[Int(place)] = own
+            nodes[place] = own
         case .implied:
             throw entry.isSymbolicLink
                 ? ZipError(.escapingLink, entry: entry.name, "Other entries lie beneath this symbolic link.")
@@ -71,7 +71,7 @@ struct PathTree: Sendable {
 
     /// A folder or file that a name speaks of.
     struct Place {
-        fileprivate let node: Int32
+        fileprivate let node: Int
 
         /// The folder that the archive is unpacked to.
         static let root = Place(node: 0)
@@ -85,7 +85,7 @@ struct PathTree: Sendable {
 
     /// The entry at a place; `nil` for a folder that has none.
     func index(at place: Place) -> Int? {
-        switch nodes[Int(place.node)] {
+        switch nodes[place.node] {
         case .implied: nil
         case .folder(let index), .file(let index), .link(let index): index
         }
@@ -102,18 +102,18 @@ struct PathTree: Sendable {
 
     private mutating func step(
         into name: String,
-        of folder: Int32,
+        of folder: Int,
         for entry: ZipEntry,
         of entries: [ZipEntry]
-    ) throws(ZipError) -> Int32 {
+    ) throws(ZipError) -> Int {
         let key = Step(folder: folder, name: name)
         guard let place = children[key] else {
-            let place = Int32(nodes.count)
+            let place = nodes.count
             children[key] = place
             nodes.append(.implied)
             return place
         }
-        switch nodes[Int(place)] {
+        switch nodes[place] {
         case .implied, .folder: return place
         case .file(let other):
             throw ZipError(

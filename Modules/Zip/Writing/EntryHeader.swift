@@ -3,6 +3,8 @@ import FerryBytes
 /// What both headers of an entry to be written say.
 struct EntryHeader {
     var madeBy: Int
+    /// The version of the format that a reader must know, at least.
+    var needs = 20
     var flags: Int
     var method: UInt16
     var modified: DOSDateTime
@@ -41,6 +43,7 @@ struct EntryHeader {
         let nameBytes = record.u16(28)
         let extraBytes = record.u16(30)
         madeBy = record.u16(4)
+        needs = record.u16(6)
         flags = record.u16(8)
         method = entry.method.rawValue
         modified = entry.modified
@@ -62,6 +65,7 @@ struct EntryHeader {
 
     /// Gives an old entry other contents, and the local header that goes with them.
     mutating func replaceContents(_ encoded: EncodedEntry, localExtra old: [UInt8], of entry: ZipEntry) {
+        needs = max(needs, 20)
         flags &= ~(Format.Flag.dataDescriptor | Format.Flag.deflateEffort)
         method = encoded.method.rawValue
         crc32 = encoded.crc32
@@ -93,7 +97,7 @@ struct EntryHeader {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Format.localBytes + name.count + extra.count)
         bytes.append(UInt32(Format.localSignature), .little)
-        bytes.append(UInt16(large ? 45 : 20), .little)
+        bytes.append(UInt16(large ? max(needs, 45) : needs), .little)
         appendCommon(to: &bytes, compressed: large ? nil : compressedSize, uncompressed: large ? nil : uncompressedSize)
         bytes.append(UInt16(extra.count), .little)
         return bytes + name + extra
@@ -121,7 +125,7 @@ struct EntryHeader {
         bytes.reserveCapacity(Format.centralBytes + name.count + extra.count + comment.count)
         bytes.append(UInt32(Format.centralSignature), .little)
         bytes.append(UInt16(madeBy), .little)
-        bytes.append(UInt16(moved.isEmpty ? 20 : 45), .little)
+        bytes.append(UInt16(moved.isEmpty ? needs : max(needs, 45)), .little)
         appendCommon(to: &bytes, compressed: compressed, uncompressed: uncompressed)
         bytes.append(UInt16(extra.count), .little)
         bytes.append(UInt16(comment.count), .little)
