@@ -46,7 +46,7 @@ public struct Bundle: Sendable, Hashable {
     public var isCode: Bool { executable != nil && executableExists }
 
     /// The last part of its path.
-    public var name: String { String(path.split(separator: "/").last ?? "") }
+    public var name: String { String(path[...].lastName) }
 
     /// Where its Info.plist lies, or would.
     public var infoPlistPath: String { path + "/Info.plist" }

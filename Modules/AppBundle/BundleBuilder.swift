@@ -21,9 +21,9 @@ struct BundleBuilder {
 
     /// Sorts the bundle folders under the nearest bundle around each.
     private mutating func arrange() throws(AppBundleError) {
-        let prefix = app + "/"
+        let prefix = Array((app + "/").utf8)
         let paths = listing.folders.filter { folder in
-            folder.hasPrefix(prefix) && Bundle.Kind(folderName: Self.name(folder)) != nil
+            Bundle.Kind(folderName: folder.lastName) != nil && folder.utf8.starts(with: prefix)
         }
         guard paths.count < BundleTree.maximumBundleCount else {
             throw Self.tooMany(app, "it holds \(paths.count) bundles, more than \(BundleTree.maximumBundleCount)")
@@ -32,9 +32,9 @@ struct BundleBuilder {
             var depth = 1
             var parent: Substring?
             var folder = path
-            while let slash = folder.lastIndex(of: "/") {
-                folder = folder[..<slash]
-                guard Bundle.Kind(folderName: Self.name(folder)) != nil else { continue }
+            while let outer = folder.folder {
+                folder = outer
+                guard Bundle.Kind(folderName: folder.lastName) != nil else { continue }
                 parent = parent ?? folder
                 depth += 1
                 if folder == app { break }
@@ -55,16 +55,12 @@ struct BundleBuilder {
         )
     }
 
-    private static func name(_ path: Substring) -> Substring {
-        path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path
-    }
-
     private mutating func bundle(
         at path: String,
         container: String?,
         _ readInfoPlist: (String) throws -> [UInt8]
     ) -> Bundle {
-        let kind = Bundle.Kind(folderName: Self.name(path[...])) ?? .resource
+        let kind = Bundle.Kind(folderName: path[...].lastName) ?? .resource
         let info = infoPlist(of: path, kind, readInfoPlist)
         let executable = info.flatMap { self.executable(of: path, $0, kind) }
         let own = info ?? InfoPlist()
@@ -198,14 +194,17 @@ struct BundleBuilder {
         }
         let path = bundle + "/" + name
         let shown = AppBundleError.printable(name)
-        switch listing.entries[path[...]] {
-        case .file: return (path, true)
-        case .link:
-            lacking(.executableMissing, bundle, "its executable “\(shown)” is a symbolic link", kind, isLenient)
-        case nil:
+        guard let place = listing.entries.index(forKey: path[...]) else {
             lacking(.executableMissing, bundle, "its executable “\(shown)” is not there", kind, isLenient)
+            return (path, false)
         }
-        return (path, false)
+        // Spelled as the archive does: its accents may be composed otherwise than the Info.plist's.
+        let entry = listing.entries[place]
+        guard entry.value == .file else {
+            lacking(.executableMissing, bundle, "its executable “\(shown)” is a symbolic link", kind, isLenient)
+            return (path, false)
+        }
+        return (String(entry.key), true)
     }
 
     private mutating func lacking(

@@ -16,15 +16,15 @@ public struct BundlePath: Sendable, Hashable {
 
     /// Whether a path is what a Mac or Windows leaves behind, which no app misses: `.DS_Store`, `__MACOSX/…`, `._x`.
     public static func isJunk(_ path: String) -> Bool {
-        let parts = path.split(separator: "/")
-        guard let last = parts.last else { return false }
-        return parts[0] == "__MACOSX" || last == ".DS_Store" || last.hasPrefix("._") || last == "Thumbs.db"
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
+        guard let first = parts.first, let last = parts.last else { return false }
+        return first == "__MACOSX" || last == ".DS_Store" || last.hasPrefix("._") || last == "Thumbs.db"
             || last == "desktop.ini"
     }
 
     /// The path without a `/` at its end.
     var trimmed: Substring {
-        path.hasSuffix("/") ? path.dropLast() : path[...]
+        path.utf8.last == UInt8(ascii: "/") ? Substring(path.utf8.dropLast()) : path[...]
     }
 
     /// Why a path must not be used; `nil` where it may.
@@ -39,5 +39,26 @@ public struct BundlePath: Sendable, Hashable {
             isFirst = false
         }
         return nil
+    }
+}
+
+/// Paths by their bytes: a `/` that a combining mark follows parts two names all the same.
+extension Substring {
+    private static var slash: UInt8 { UInt8(ascii: "/") }
+
+    /// The folder that this path lies in; `nil` for one at the top.
+    var folder: Substring? {
+        utf8.lastIndex(of: Self.slash).map { self[..<$0] }
+    }
+
+    /// The last name of this path.
+    var lastName: Substring {
+        utf8.lastIndex(of: Self.slash).map { self[utf8.index(after: $0)...] } ?? self
+    }
+
+    /// The first name of this path, and what comes after it; `nil` where nothing does.
+    var splitAtFirstName: (first: Substring, rest: Substring?) {
+        guard let slash = utf8.firstIndex(of: Self.slash) else { return (self, nil) }
+        return (self[..<slash], self[utf8.index(after: slash)...])
     }
 }

@@ -44,7 +44,7 @@ public enum PropertyList: Sendable, Hashable {
         public static let standard = Limits(
             maximumByteCount: 256 << 20,
             maximumDepth: 128,
-            maximumValueCount: 8_000_000
+            maximumValueCount: 4_000_000
         )
     }
 

@@ -193,28 +193,28 @@ struct XMLReader {
     /// The bytes between a tag and its end, with references and CDATA sections resolved and comments left out.
     private mutating func content(of tag: Tag) throws(PropertyListError) -> ArraySlice<UInt8> {
         guard !tag.isEmpty else { return [] }
-        var gathered: [UInt8]?
+        var gathered: [UInt8] = []
         var start = position
         while let byte = peek {
             if byte == UInt8(ascii: "&") {
-                gathered = (gathered ?? []) + bytes[start..<position]
-                gathered?.append(contentsOf: try reference())
+                gathered.append(contentsOf: bytes[start..<position])
+                gathered.append(contentsOf: try reference())
                 start = position
             } else if byte == UInt8(ascii: "<") {
                 let end = position
                 if follows("<![CDATA[") {
-                    gathered = (gathered ?? []) + bytes[start..<end]
+                    gathered.append(contentsOf: bytes[start..<end])
                     let inner = position + 9
                     try skip(past: Array("]]>".utf8), from: inner, in: "a CDATA section")
-                    gathered?.append(contentsOf: bytes[inner..<position - 3])
+                    gathered.append(contentsOf: bytes[inner..<position - 3])
                 } else if follows("<!--") {
-                    gathered = (gathered ?? []) + bytes[start..<end]
+                    gathered.append(contentsOf: bytes[start..<end])
                     try skip(past: Array("-->".utf8), from: position + 4, in: "a comment")
                 } else {
                     try close(tag.kind)
-                    guard gathered != nil else { return bytes[start..<end] }
-                    gathered?.append(contentsOf: bytes[start..<end])
-                    return (gathered ?? [])[...]
+                    guard !gathered.isEmpty else { return bytes[start..<end] }
+                    gathered.append(contentsOf: bytes[start..<end])
+                    return gathered[...]
                 }
                 start = position
             } else {

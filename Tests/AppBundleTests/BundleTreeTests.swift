@@ -195,6 +195,22 @@ import Testing
         #expect(tree.problems().isEmpty)
     }
 
+    @Test func `finds an executable whose accents are composed otherwise in the archive`() throws {
+        var files = Files()
+        files.add("Payload/A.app", id: "a.b", executable: "\u{FC}", exists: false)
+        files["Payload/A.app/u\u{308}"] = [1]
+        let tree = try files.tree()
+        #expect(tree.root.isCode)
+        #expect(tree.root.executable.map { Array($0.utf8) } == Array("Payload/A.app/u\u{308}".utf8))
+    }
+
+    @Test func `parts paths at every slash, whatever follows it`() throws {
+        let files = app { $0.add("Payload/A.app/PlugIns/\u{338}E.appex", id: "com.peer.bench.e") }
+        let tree = try files.tree()
+        #expect(tree.bundles.map { Array($0.name.utf8) } == [Array("A.app".utf8), Array("\u{338}E.appex".utf8)])
+        #expect(tree.problems().isEmpty)
+    }
+
     @Test(.timeLimit(.minutes(1))) func `has a limit for how deep and how many`() throws {
         let deep = app { $0["Payload/A.app/" + String(repeating: "B.bundle/", count: 16) + "x"] = [1] }
         #expect(throws: AppBundleError.self) { try deep.tree() }
@@ -204,6 +220,12 @@ import Testing
         #expect((error?.message.utf8.count ?? .max) < 500)
         let many = (0...BundleTree.maximumBundleCount).map { BundlePath(path: "Payload/A.app/\($0).bundle/x") }
         #expect(throws: AppBundleError.self) { try BundleTree(paths: many) { _ in [] } }
+        let evil = (0..<10_000).map { BundlePath(path: "../\($0)") } + [BundlePath(path: "Payload/A.app/x")]
+        #expect(try BundleTree(paths: evil) { _ in [] }.problems().count < 200)
+        let apps = (0..<10_000).flatMap {
+            [BundlePath(path: "Payload/\($0).app/x"), BundlePath(path: "Payload/0.app/\($0)")]
+        }
+        #expect(throws: AppBundleError.self) { try BundleTree(paths: apps) { _ in [] } }
     }
 
     @Test func `passes on why an Info.plist could not be had`() throws {

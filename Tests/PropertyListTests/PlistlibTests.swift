@@ -21,7 +21,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         try folder.write([], to: "out/keep")
-        let trees = (0..<150).map { _ in RandomTree.dictionary(4, &generator) } + [everyKind]
+        let trees = (0..<60).map { _ in RandomTree.dictionary(4, &generator) } + [everyKind]
         for (number, tree) in trees.enumerated() {
             try folder.write(tree.encoded(as: .xml), to: "in/\(number)x")
             try folder.write(tree.encoded(as: .binary), to: "in/\(number)b")

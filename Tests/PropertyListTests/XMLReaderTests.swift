@@ -136,6 +136,13 @@ private func value(_ body: String) throws -> PropertyList {
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `takes no longer than its text is long`() throws {
+        // Quadratic work on so many references would take many minutes.
+        let many = 200_000
+        let body = "<string>" + String(repeating: "&amp;", count: many) + "</string>"
+        #expect(try value(body).string?.utf8.count == many)
+    }
+
     @Test func `takes a slice as well`() throws {
         let bytes = [1, 2] + document("<true/>") + [3]
         #expect(try PropertyList.parse(bytes[2..<bytes.count - 1]).value == true)
