@@ -65,22 +65,25 @@ let package = Package(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
-
+        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
 
         // Top
+        module(
+            "Pipeline",
+            [
+                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity",
+            ]
+        ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "FerryBytes", "FerryPropertyList", "FerryCodeSignature", "FerryAppBundle", "FerryActivity",
-                "FerrySigning",
+                "FerrySigning", "FerryDownload", "FerryInstalling", "FerryPipeline",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
         ),
-        // Stages
-        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
-
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Activity", ["TestKit"]),

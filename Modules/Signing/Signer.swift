@@ -156,7 +156,7 @@ struct SigningRun: Sendable {
             source: source,
             name: request.output,
             now: now(),
-            known: request.verification == .full ? [:] : sealed.copied,
+            known: request.options.verification == .full ? [:] : sealed.copied,
             workers: workers
         )
         let faults = try await verifier.run().faults.filter { !$0.isWarning }

@@ -2,8 +2,8 @@ public import FerryAppBundle
 public import FerryCodeSignature
 public import FerryPropertyList
 
-/// What to sign, with what, and how.
-public struct SigningRequest: Sendable {
+/// With what to sign, and how.
+public struct SigningOptions: Sendable {
     /// How much of the output is read back before it is handed over.
     public enum Verification: String, Sendable, CaseIterable {
         /// All that was encoded anew; what was copied raw rests on the one pass that hashed it.
@@ -12,10 +12,6 @@ public struct SigningRequest: Sendable {
         case full
     }
 
-    /// The archive to sign.
-    public var input: String
-    /// Where the signed one goes; whatever is there is replaced once the new one stands.
-    public var output: String
     /// Who signs.
     public var identity: Identity
     /// The profiles to choose from; each bundle gets the one that is made most closely for its identifier.
@@ -33,12 +29,27 @@ public struct SigningRequest: Sendable {
     /// How much of the output is read back.
     public var verification = Verification.standard
 
-    /// The two paths, the identity and the profiles; the rest has defaults.
-    public init(input: String, output: String, identity: Identity, profiles: [ProvisioningProfile]) {
-        self.input = input
-        self.output = output
+    /// The identity and the profiles; the rest has defaults.
+    public init(identity: Identity, profiles: [ProvisioningProfile]) {
         self.identity = identity
         self.profiles = profiles
+    }
+}
+
+/// What to sign, with what, and how.
+public struct SigningRequest: Sendable {
+    /// The archive to sign.
+    public var input: String
+    /// Where the signed one goes; whatever is there is replaced once the new one stands.
+    public var output: String
+    /// With what, and how.
+    public var options: SigningOptions
+
+    /// From one path to another.
+    public init(input: String, output: String, options: SigningOptions) {
+        self.input = input
+        self.output = output
+        self.options = options
     }
 }
 

@@ -55,21 +55,16 @@ extension Invocation {
         }
     }
 
-    /// What to sign, as the command line says it.
-    func signingRequest(input: String, output: String) throws -> SigningRequest {
-        var request = SigningRequest(
-            input: input,
-            output: output,
-            identity: try identity(),
-            profiles: try profiles()
-        )
-        request.bundleIdentifier = arguments.value("--bundle-id")
+    /// With what to sign, as the command line says it.
+    func signingOptions() throws -> SigningOptions {
+        var options = SigningOptions(identity: try identity(), profiles: try profiles())
+        options.bundleIdentifier = arguments.value("--bundle-id")
         if let wish = arguments.value("--foreign-extensions").flatMap({ ForeignExtensions(rawValue: $0) }) {
-            request.foreignExtensions = wish
+            options.foreignExtensions = wish
         }
-        request.pageSize = arguments.value("--page-size").flatMap { Int($0) }
-        if let how = arguments.value("--verify").flatMap({ SigningRequest.Verification(rawValue: $0) }) {
-            request.verification = how
+        options.pageSize = arguments.value("--page-size").flatMap { Int($0) }
+        if let how = arguments.value("--verify").flatMap({ SigningOptions.Verification(rawValue: $0) }) {
+            options.verification = how
         }
         if let path = arguments.value("--entitlements") {
             guard case .dictionary(let entitlements) = try PropertyList.parse(try InputFile.bytes(path)).value else {
@@ -78,9 +73,9 @@ extension Invocation {
                     remedy: "Pass a property list like that of codesign --display --entitlements."
                 )
             }
-            request.entitlements = entitlements
+            options.entitlements = entitlements
         }
-        return request
+        return options
     }
 
     private func inside<Value>(_ path: String, _ body: () throws(CodeSignatureError) -> Value) throws -> Value {

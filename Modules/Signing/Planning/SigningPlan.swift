@@ -81,11 +81,11 @@ private struct Planner {
         warnings += contents.tree.warnings.map(\.description)
         checkIdentity()
 
-        let profiles = request.profiles
+        let profiles = request.options.profiles
         let identifiers = IdentifierPlan.plan(
             contents.tree,
-            newIdentifier: request.bundleIdentifier,
-            foreign: request.foreignExtensions,
+            newIdentifier: request.options.bundleIdentifier,
+            foreign: request.options.foreignExtensions,
             documentGroup: { wanted in
                 ProvisioningProfile.best(for: wanted.identifier, among: profiles)?
                     .appGroup(insteadOf: wanted.group, renames: wanted.renames)
@@ -111,7 +111,7 @@ private struct Planner {
     }
 
     private mutating func checkIdentity() {
-        let leaf = request.identity.leaf
+        let leaf = request.options.identity.leaf
         let day: Int64 = 86400
         if leaf.notAfter <= now {
             reasons.append(
@@ -132,7 +132,7 @@ private struct Planner {
                 "The certificate “\(leaf.commonName ?? leaf.subject)” expires in \((leaf.notAfter - now) / day) days."
             )
         }
-        if request.identity.team == nil {
+        if request.options.identity.team == nil {
             reasons.append(
                 .init(
                     "The certificate “\(leaf.subject)” names no team (OU).",
@@ -140,7 +140,7 @@ private struct Planner {
                 )
             )
         }
-        if let pageSize = request.pageSize, pageSize != 4096, pageSize != 16384 {
+        if let pageSize = request.options.pageSize, pageSize != 4096, pageSize != 16384 {
             reasons.append(.init("Pages of \(pageSize) bytes are not possible.", remedy: "Choose 4096 or 16384."))
         }
     }
@@ -172,11 +172,13 @@ private struct Planner {
     }
 
     private mutating func profile(for bundle: Bundle, _ identifier: String) -> ProvisioningProfile? {
-        guard let profile = ProvisioningProfile.best(for: identifier, among: request.profiles) else {
-            let patterns = request.profiles.map { "“\($0.name)” for \($0.bundlePattern)" }.joined(separator: ", ")
+        guard let profile = ProvisioningProfile.best(for: identifier, among: request.options.profiles) else {
+            let patterns = request.options.profiles.map { "“\($0.name)” for \($0.bundlePattern)" }.joined(
+                separator: ", "
+            )
             reasons.append(
                 .init(
-                    request.profiles.isEmpty
+                    request.options.profiles.isEmpty
                         ? "\(bundle.path): a provisioning profile for \(identifier) is needed."
                         : "\(bundle.path): none of the profiles is for \(identifier); there is \(patterns).",
                     remedy: "Pass one for this identifier or a wildcard by --profile, or choose another --bundle-id."
@@ -186,13 +188,13 @@ private struct Planner {
         }
         let problems = profile.problems(
             for: identifier,
-            certificateDER: request.identity.leaf.der,
+            certificateDER: request.options.identity.leaf.der,
             at: Double(now),
             platform: bundle.info.platform,
-            device: request.device
+            device: request.options.device
         )
         reasons += problems.map { SignError.Reason($0) }
-        if let override = request.entitlements, bundle.path == contents.tree.root.path {
+        if let override = request.options.entitlements, bundle.path == contents.tree.root.path {
             let plan = EntitlementsPlan.plan(
                 requested: nil,
                 profile: profile,

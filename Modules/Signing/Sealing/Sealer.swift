@@ -49,13 +49,13 @@ struct Sealer: Sendable {
         let roles = roles()
         let preparer = CodePreparer(
             source: plan.contents.source,
-            identity: plan.request.identity,
+            identity: plan.request.options.identity,
             renames: plan.renames,
-            pageSize: plan.request.pageSize
+            pageSize: plan.request.options.pageSize
         )
         let code = plan.contents.code
         let source = plan.contents.source
-        let loose = SignatureContext(identity: plan.request.identity, time: time)
+        let loose = SignatureContext(identity: plan.request.options.identity, time: time)
 
         let hashed = try await workers.map(
             toRead,
@@ -82,7 +82,7 @@ struct Sealer: Sendable {
                 assembly.note(prepared)
             }
         }
-        try assembly.signBundles(identity: plan.request.identity, time: time)
+        try assembly.signBundles(identity: plan.request.options.identity, time: time)
         return assembly.result()
     }
 
@@ -111,7 +111,7 @@ struct Sealer: Sendable {
                 isBundleExecutable: true,
                 profile: bundle.profile,
                 oldIdentifier: bundle.bundle.identifier,
-                override: bundle.bundle.path == root ? plan.request.entitlements : nil
+                override: bundle.bundle.path == root ? plan.request.options.entitlements : nil
             )
         }
         return roles

@@ -1,0 +1,275 @@
+public import FerryActivity
+import FerryBytes
+import FerryCodeSignature
+public import FerryDownload
+public import FerryInstalling
+public import FerrySigning
+
+/// Takes apps from their source to their target: download → sign → install, each as its own task, all in one activity.
+///
+/// A stage knows neither the next nor who is told; the pipeline reads its events and tells the ``ActivityCenter``.
+public actor InstallPipeline {
+    /// How many archives are fetched at once.
+    public static let downloadLimit = 4
+    /// How many are signed at once: one, for it takes every core.
+    public static let signingLimit = 1
+
+    private struct Job {
+        var isHeld = false
+        var download: DownloadID?
+        var task: Task<Result<InstallResult, any Error>, Never>?
+        /// The install's task, where it waits to be released.
+        var gate: CheckedContinuation<Void, Never>?
+    }
+
+    private let downloader: Downloader
+    private let signer: Signer
+    private let installer: Installer
+    private let center: ActivityCenter
+    private let workFolder: String
+    private let downloads = Turnstile(limit: InstallPipeline.downloadLimit)
+    private let signings = Turnstile(limit: InstallPipeline.signingLimit)
+    private var jobs: [InstallID: Job] = [:]
+    /// Names in the work folder that an install is using.
+    private var namesInUse: Set<String> = []
+
+    /// Connects the stages.
+    ///
+    /// - Parameter workFolder: where archives lie on their way; it must exist. The same one in the next process lets
+    ///   downloads go on.
+    public init(
+        downloader: Downloader,
+        signer: Signer,
+        installer: Installer,
+        center: ActivityCenter,
+        workFolder: String
+    ) {
+        self.downloader = downloader
+        self.signer = signer
+        self.installer = installer
+        self.center = center
+        self.workFolder = workFolder
+    }
+
+    /// Begins an install; it goes on by itself until it ends or is cancelled.
+    public func submit(_ request: InstallRequest) async -> InstallID {
+        let id = InstallID(rawValue: String(UInt64.random(in: 0...UInt64.max), radix: 36))
+        jobs[id] = Job()
+        await center.send(.added(id, title: request.title ?? Self.title(request.source)))
+        // Owned by the job; `cancel(_:)` cancels it.
+        jobs[id]?.task = Task { await self.run(id, request) }
+        return id
+    }
+
+    /// Waits for the end of an install; a task that is cancelled while it waits cancels the install.
+    public func result(of id: InstallID) async throws -> InstallResult {
+        guard let task = jobs[id]?.task else { throw CancellationError() }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+            Task { await self.open(id) }
+        }.get()
+    }
+
+    /// Holds an install where it is: a download stops, and a later stage does not begin.
+    public func hold(_ id: InstallID) async {
+        guard let job = jobs[id], !job.isHeld else { return }
+        jobs[id]?.isHeld = true
+        await center.send(.held(id))
+        if let download = jobs[id]?.download {
+            await downloader.hold(download)
+        }
+    }
+
+    /// Lets a held install go on.
+    public func release(_ id: InstallID) async {
+        guard let job = jobs[id], job.isHeld else { return }
+        jobs[id]?.isHeld = false
+        await center.send(.released(id))
+        if let download = jobs[id]?.download {
+            await downloader.release(download)
+        }
+        open(id)
+    }
+
+    /// Holds every install that has not ended.
+    public func holdAll() async {
+        for id in await unfinished() {
+            await hold(id)
+        }
+    }
+
+    /// Lets every held install go on.
+    public func releaseAll() async {
+        for id in await unfinished() {
+            await release(id)
+        }
+    }
+
+    /// Ends an install; what was fetched is kept for the next time.
+    public func cancel(_ id: InstallID) {
+        jobs[id]?.task?.cancel()
+        open(id)
+    }
+
+    /// Ends every install.
+    public func cancelAll() {
+        for id in Array(jobs.keys) {
+            cancel(id)
+        }
+    }
+
+    private func unfinished() async -> [InstallID] {
+        await center.activity.unfinished.map(\.id)
+    }
+
+    private func open(_ id: InstallID) {
+        jobs[id]?.gate?.resume()
+        jobs[id]?.gate = nil
+    }
+
+    private static func title(_ source: String) -> String {
+        // Without the query of a URL, which may hold a token.
+        let path = source.prefix { $0 != "?" && $0 != "#" }
+        return path.split(separator: "/").last.map(String.init) ?? source
+    }
+}
+
+extension InstallPipeline {
+    private func run(_ id: InstallID, _ request: InstallRequest) async -> Result<InstallResult, any Error> {
+        var stage = Stage.waiting
+        do {
+            let result = try await walk(id, request, &stage)
+            await center.send(.finished(id, .installed(location: result.location)))
+            return .success(result)
+        } catch {
+            await center.send(.finished(id, Self.outcome(of: error, in: stage)))
+            return .failure(error)
+        }
+    }
+
+    private static func outcome(of error: any Error, in stage: Stage) -> Outcome {
+        let explained = error as? any ExplainedError
+        if error is CancellationError || explained?.isCancellation == true { return .cancelled }
+        return .failed(
+            Failure(message: explained?.message ?? "\(error)", remedy: explained?.remedy, stage: stage)
+        )
+    }
+
+    private func walk(_ id: InstallID, _ request: InstallRequest, _ stage: inout Stage) async throws -> InstallResult {
+        let name = claimName(for: request.source)
+        defer { namesInUse.remove(name) }
+        try await passGate(id)
+        stage = .downloading
+        let file = try await downloads.pass { try await self.download(id, request, to: name + ".ipa") }
+        defer {
+            if !file.isOriginal { removeFile(file.path) }
+        }
+        try await passGate(id)
+
+        var archive = file.path
+        var signed: SignedArchive?
+        if let options = request.signing {
+            stage = .signing
+            let output = request.signedArchive ?? workFolder + "/" + name + ".signed.ipa"
+            signed = try await signings.pass {
+                try await self.sign(
+                    id,
+                    SigningRequest(input: file.path, output: output, options: options)
+                )
+            }
+            archive = output
+        }
+        defer {
+            if request.signing != nil, request.signedArchive == nil { removeFile(archive) }
+        }
+        try await passGate(id)
+
+        stage = .installing
+        let app = try await install(id, archive)
+        return InstallResult(signed: signed, location: app.location, isUpdate: app.isUpdate)
+    }
+
+    private func passGate(_ id: InstallID) async throws {
+        while jobs[id]?.isHeld == true, !Task.isCancelled {
+            await withCheckedContinuation { jobs[id]?.gate = $0 }
+        }
+        try Task.checkCancellation()
+    }
+
+    /// A name in the work folder that is the same for the same source in the next process, and no other install's now.
+    private func claimName(for source: String) -> String {
+        let base = HashAlgorithm.sha256.digest(Array(source.utf8)).prefix(16).hex
+        var name = base
+        var number = 2
+        while !namesInUse.insert(name).inserted {
+            name = base + "-\(number)"
+            number += 1
+        }
+        return name
+    }
+
+    private func download(_ id: InstallID, _ request: InstallRequest, to name: String) async throws -> DownloadedFile {
+        await center.send(.stage(id, .downloading))
+        var wanted = DownloadRequest(url: request.source, destination: workFolder + "/" + name)
+        wanted.sha256 = request.sha256
+        wanted.startsHeld = jobs[id]?.isHeld ?? false
+        let download = await downloader.start(wanted)
+        jobs[id]?.download = download.id
+        // A hold that came between the two lines above reached nobody.
+        if jobs[id]?.isHeld == true { await downloader.hold(download.id) }
+        defer { jobs[id]?.download = nil }
+        for await event in download.events {
+            switch event {
+            case .progress(let completed, let total): await center.send(.progress(id, .bytes(completed, of: total)))
+            case .started(let total, let resumed):
+                await center.send(.progress(id, .bytes(resumed, of: total)))
+                if resumed > 0 {
+                    await center.send(.note(id, "Goes on after \(resumed) bytes that were there."))
+                }
+            case .held:
+                // Held by an earlier process, too.
+                jobs[id]?.isHeld = true
+                await center.send(.held(id))
+            case .released:
+                jobs[id]?.isHeld = false
+                await center.send(.released(id))
+            case .retrying(_, let delay, let reason):
+                await center.send(.note(id, "\(reason) Trying again in \(delay.components.seconds) s."))
+            case .restarted(let reason): await center.send(.note(id, "Begins again: \(reason)"))
+            case .finished, .failed: break
+            }
+        }
+        return try await download.file
+    }
+
+    private func sign(_ id: InstallID, _ request: SigningRequest) async throws -> SignedArchive {
+        await center.send(.stage(id, .signing))
+        let signing = signer.sign(request)
+        for await event in signing.events {
+            switch event {
+            case .planned(let title, let identifier, let version, _):
+                await center.send(.named(id, title: title, bundleID: identifier, version: version))
+            case .progress(let completed, let total):
+                await center.send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
+            case .warning(let text): await center.send(.note(id, text))
+            case .verifying: break
+            }
+        }
+        return try await signing.archive
+    }
+
+    private func install(_ id: InstallID, _ archive: String) async throws -> InstalledApp {
+        await center.send(.stage(id, .installing))
+        let installation = await installer.install(archive)
+        for await event in installation.events {
+            switch event {
+            case .progress(let completed, let total):
+                await center.send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
+            case .step: break
+            }
+        }
+        return try await installation.app
+    }
+}
