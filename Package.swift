@@ -15,6 +15,16 @@ func module(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
     .target(name: "Ferry" + name, dependencies: needs, path: "Modules/" + name, swiftSettings: settings)
 }
 
+/// One reporter: `Plugins/TerminalReporter` is the target `FerryTerminalReporter`.
+func plugin(_ name: String) -> Target {
+    .target(
+        name: "Ferry" + name,
+        dependencies: ["FerryActivity"],
+        path: "Plugins/" + name,
+        swiftSettings: settings
+    )
+}
+
 /// A C library that Debian has: headers and typed shims, no logic.
 func system(_ name: String, _ pkgConfig: String?, _ package: String) -> Target {
     .systemLibrary(
@@ -42,6 +52,7 @@ let package = Package(
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
+        .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
     ],
     targets: [
         // Ground
@@ -84,6 +95,9 @@ let package = Package(
             path: "Modules/CLI",
             swiftSettings: settings
         ),
+        // Plugins
+        plugin("TerminalReporter"),
+
         // Tests
         .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Activity", ["TestKit"]),
@@ -99,5 +113,6 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        tests("TerminalReporter", ["FerryActivity", "TestKit"]),
     ]
 )
