@@ -52,6 +52,7 @@ let package = Package(
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
+        .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
     ],
     targets: [
@@ -96,6 +97,7 @@ let package = Package(
             swiftSettings: settings
         ),
         // Plugins
+        plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
 
         // Tests
@@ -113,6 +115,7 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
     ]
 )

@@ -1,0 +1,127 @@
+import FerryActivity
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes lines of updates: one for each fact, and for progress one for each install now and then.
+///
+/// `docs/json-log.md` has the keys. A key is added with a new version of the log, and never changes its meaning.
+struct JSONLines {
+    /// The version of the keys.
+    static let schema = 1
+
+    /// The least time between two lines of progress of an install, in seconds.
+    private let pause: Double
+    private var sequence = 0
+    /// When the progress of an install was told last, and what it was.
+    private var told: [InstallID: (date: Date, progress: StageProgress)] = [:]
+
+    init(progressPerSecond: Double) {
+        pause = progressPerSecond > 0 ? 1 / progressPerSecond : .infinity
+    }
+
+    /// The lines for an update, each with its end.
+    mutating func lines(for update: ActivityUpdate) -> [String] {
+        guard let fact = update.fact else { return progress(update) }
+        if let id = fact.installID, update.install?.isFinished != false { told[id] = nil }
+        var object = begin(fact.kind, update)
+        switch fact {
+        case .reporterDetached(let name, let reason):
+            object.add("reporter", name)
+            object.add("reason", reason)
+        case .closed:
+            let tally = update.activity.tally
+            object.add("installs", update.activity.count)
+            object.add("installed", tally.installed)
+            object.add("failed", tally.failed)
+            object.add("cancelled", tally.cancelled)
+        case .added(let id), .named(let id), .stageChanged(let id, _), .held(let id), .released(let id),
+            .note(let id, _), .finished(let id, _):
+            object.add("install", id.rawValue)
+            if let install = update.install { add(fact, install, to: &object) }
+        }
+        return [object.line]
+    }
+
+    private func add(_ fact: Fact, _ install: Install, to object: inout JSONObject) {
+        object.add("title", install.title)
+        object.add("bundleID", install.bundleID)
+        object.add("version", install.version)
+        object.add("stage", install.stage.rawValue)
+        object.add("held", install.isHeld)
+        switch fact {
+        case .note(_, let text): object.add("note", text)
+        case .finished(_, let outcome):
+            switch outcome {
+            case .installed(let location):
+                object.add("outcome", "installed")
+                object.add("location", location)
+            case .failed(let failure):
+                object.add("outcome", "failed")
+                object.add("message", failure.message)
+                object.add("remedy", failure.remedy)
+                object.add("failedStage", failure.stage.rawValue)
+            case .cancelled: object.add("outcome", "cancelled")
+            }
+            let seconds = install.finishedAt?.timeIntervalSince(install.addedAt)
+            object.add("durationMilliseconds", seconds.flatMap { Int64(exactly: ($0 * 1_000).rounded()) })
+        default: break
+        }
+    }
+
+    private mutating func progress(_ update: ActivityUpdate) -> [String] {
+        var lines: [String] = []
+        for install in update.activity.installs {
+            guard let progress = install.progress else { continue }
+            if let last = told[install.id] {
+                guard progress != last.progress, update.date.timeIntervalSince(last.date) >= pause else { continue }
+            } else if pause == .infinity {
+                continue
+            }
+            told[install.id] = (update.date, progress)
+            var object = begin("progress", update)
+            object.add("install", install.id.rawValue)
+            object.add("stage", install.stage.rawValue)
+            object.add("held", install.isHeld)
+            object.add("unit", progress.unit.rawValue)
+            object.add("completed", progress.completed)
+            object.add("total", progress.total)
+            object.add("percent", progress.fraction.map { Int($0 * 100) })
+            object.add("bytesPerSecond", install.bytesPerSecond.flatMap { Int64(exactly: $0.rounded()) })
+            object.add("finishAt", install.finishAt?.isoText)
+            lines.append(object.line)
+        }
+        return lines
+    }
+
+    private mutating func begin(_ kind: String, _ update: ActivityUpdate) -> JSONObject {
+        sequence += 1
+        var object = JSONObject()
+        object.add("schema", Self.schema)
+        object.add("sequence", sequence)
+        object.add("time", update.date.isoText)
+        object.add("kind", kind)
+        object.add("activity", update.activity.number)
+        return object
+    }
+}
+
+extension Fact {
+    /// The value of `kind`.
+    fileprivate var kind: String {
+        switch self {
+        case .added: "added"
+        case .named: "named"
+        case .stageChanged: "stage"
+        case .held: "held"
+        case .released: "released"
+        case .note: "note"
+        case .finished: "finished"
+        case .reporterDetached: "reporterDetached"
+        case .closed: "closed"
+        }
+    }
+}
