@@ -51,7 +51,7 @@ public enum ReporterChecks {
         histories: [History] = History.all,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
-        reporter makeReporter: () throws -> any Reporter
+        reporter makeReporter: @Sendable () throws -> any Reporter
     ) async throws {
         for history in histories {
             for manner in Manner.allCases {
