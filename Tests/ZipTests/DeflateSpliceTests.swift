@@ -91,6 +91,25 @@ import Testing
         #expect(phases == Set(0..<8))
     }
 
+    @Test func `packs the head up to the first boundary that no old byte is seen from`() throws {
+        var random = SeededGenerator(seed: 8)
+        let old = random.code(150_000)
+        let archive = try OneEntryArchive(packed: Packing.flushed(every: 9000, flush: 5).pack(old), of: old)
+        let (_, boundaries) = try archive.boundaries()
+        for (index, boundary) in boundaries.enumerated().dropLast(2) where boundary.uncompressedOffset > 32768 {
+            for (beyond, expected) in [(0, boundary), (1, boundaries[index + 1])] {
+                let changed = boundary.uncompressedOffset - 32768 + beyond
+                let splice = old.withUnsafeBytes {
+                    DeflateSplice(entry: archive.entry, boundaries: boundaries, content: $0, changedPrefix: changed)
+                }
+                let starts = try splice?.finish(tail: []).pieces.compactMap { piece in
+                    if case .original(let range) = piece { range.lowerBound - archive.entry.dataOffset } else { nil }
+                }
+                #expect(starts == [(expected.compressedBit + 7) / 8])
+            }
+        }
+    }
+
     @Test func `keeps most of the old bytes as they lie`() throws {
         var random = SeededGenerator(seed: 3)
         let old = random.code(1_000_000)

@@ -148,6 +148,19 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("-rw-------  2.0 unx") })
     }
 
+    @Test func `takes bits of a mode away too`() throws {
+        var builder = ZipBuilder()
+        builder.addFile("a", [1], mode: 0o777)
+        builder.addFile("b", [1], mode: 0o777)
+        let source = MemorySource(try builder.bytes())
+        let entries = try ZipDirectory(source).entries
+        let output = try archiveBytes(
+            [.copy(entries[0], mode: 0o100600), .replace(entries[1], Deflate.encode([1]), mode: 0o100444)],
+            from: source
+        )
+        #expect(try ZipDirectory(MemorySource(output)).entries.map(\.unixMode) == [0o100600, 0o100444])
+    }
+
     @Test func `leaves out what lies between entries`() throws {
         let archive = try Surgery.sample()
         let gap = Array("PK\u{3}\u{4} something hidden".utf8)
