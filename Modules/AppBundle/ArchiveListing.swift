@@ -8,7 +8,7 @@ struct ArchiveListing {
     static let payload = "Payload"
 
     /// Every file and link of the archive.
-    private(set) var entries: [Substring: Entry] = [:]
+    private(set) var entries: [String: Entry] = [:]
     /// Every folder that an entry lies in or is.
     private(set) var folders: Set<Substring> = []
     private(set) var strays: [String] = []
@@ -18,6 +18,8 @@ struct ArchiveListing {
     private var misplacedApp: Substring?
     private var topNames: [Substring] = []
     private var lastFolder: Substring?
+    /// The bytes that begin all paths of the app found last.
+    private var lastAppBytes: [UInt8] = []
 
     /// The most faults that are told; more say nothing more.
     private static let mostFaults = 100
@@ -25,7 +27,7 @@ struct ArchiveListing {
     init(_ paths: [BundlePath]) {
         entries.reserveCapacity(paths.count)
         for entry in paths { add(entry) }
-        for folder in folders where entries[folder] != nil {
+        for folder in folders where entries[String(folder)] != nil {
             note(
                 AppBundleError(
                     .duplicatePath,
@@ -87,7 +89,7 @@ struct ArchiveListing {
         if entry.isDirectory {
             addFolder(path)
         } else {
-            if entries.updateValue(entry.isSymbolicLink ? .link : .file, forKey: path) != nil {
+            if entries.updateValue(entry.isSymbolicLink ? .link : .file, forKey: entry.path) != nil {
                 note(
                     AppBundleError(
                         .duplicatePath,
@@ -112,6 +114,7 @@ struct ArchiveListing {
 
     /// Sorts an entry by its first two parts.
     private mutating func note(_ path: Substring, isFolder: Bool, original: String) {
+        if !lastAppBytes.isEmpty, path.utf8.starts(with: lastAppBytes) { return }
         let (top, rest) = path.splitAtFirstName
         guard let rest else {
             if path != Self.payload, !BundlePath.isJunk(original) { noteTop(path) }
@@ -131,6 +134,7 @@ struct ArchiveListing {
             return
         }
         let app = path[..<name.endIndex]
+        lastAppBytes = Array(app.utf8) + [UInt8(ascii: "/")]
         if apps.last != app, apps.count < Self.mostNames, !apps.contains(app) { apps.append(app) }
     }
 

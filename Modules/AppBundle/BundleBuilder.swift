@@ -91,7 +91,7 @@ struct BundleBuilder {
         _ readInfoPlist: (String) throws -> [UInt8]
     ) -> InfoPlist? {
         let path = bundle + "/Info.plist"
-        switch listing.entries[path[...]] {
+        switch listing.entries[path] {
         case .file: break
         case .link:
             return refuse(
@@ -194,7 +194,7 @@ struct BundleBuilder {
         }
         let path = bundle + "/" + name
         let shown = AppBundleError.printable(name)
-        guard let place = listing.entries.index(forKey: path[...]) else {
+        guard let place = listing.entries.index(forKey: path) else {
             lacking(.executableMissing, bundle, "its executable “\(shown)” is not there", kind, isLenient)
             return (path, false)
         }
@@ -204,7 +204,7 @@ struct BundleBuilder {
             lacking(.executableMissing, bundle, "its executable “\(shown)” is a symbolic link", kind, isLenient)
             return (path, false)
         }
-        return (String(entry.key), true)
+        return (entry.key, true)
     }
 
     private mutating func lacking(

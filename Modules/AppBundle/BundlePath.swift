@@ -29,16 +29,26 @@ public struct BundlePath: Sendable, Hashable {
 
     /// Why a path must not be used; `nil` where it may.
     var fault: String? {
-        if path.utf8.first == UInt8(ascii: "/") { return "the path is absolute" }
-        var isFirst = true
-        for part in trimmed.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            if part.isEmpty { return isFirst ? "the path is empty" : "the path has an empty part" }
-            if part.elementsEqual("..".utf8) { return "the path climbs out of the archive" }
-            if part.elementsEqual(".".utf8) { return "the path has a part that is only a dot" }
-            if part.contains(0) { return "the path has a zero byte" }
-            isFirst = false
+        var path = path
+        return path.withUTF8 { bytes in
+            if bytes.isEmpty { return "the path is empty" }
+            if bytes[0] == UInt8(ascii: "/") { return "the path is absolute" }
+            var start = 0
+            for end in 0...bytes.count where end == bytes.count || bytes[end] == UInt8(ascii: "/") {
+                // A folder's path may end in a slash.
+                if end == bytes.count, start == end { break }
+                if let fault = Self.fault(ofName: bytes[start..<end]) { return fault }
+                start = end + 1
+            }
+            return nil
         }
-        return nil
+    }
+
+    private static func fault(ofName name: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
+        if name.isEmpty { return "the path has an empty part" }
+        if name.contains(0) { return "the path has a zero byte" }
+        guard name.count <= 2, name.allSatisfy({ $0 == UInt8(ascii: ".") }) else { return nil }
+        return name.count == 1 ? "the path has a part that is only a dot" : "the path climbs out of the archive"
     }
 }
 

@@ -9,7 +9,16 @@ struct BinaryWriter {
     }
 
     private var objects: [Object] = []
-    private var known: [[UInt8]: Int] = [:]
+    private var known: [Scalar: Int] = [:]
+
+    /// A scalar's bytes, hashed in one go.
+    private struct Scalar: Hashable {
+        let bytes: [UInt8]
+
+        func hash(into hasher: inout Hasher) {
+            bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
 
     mutating func document(_ root: PropertyList) -> [UInt8] {
         _ = add(root)
@@ -52,9 +61,9 @@ struct BinaryWriter {
             return place
         default:
             let bytes = Self.scalar(value)
-            if let place = known[bytes] { return place }
+            if let place = known[Scalar(bytes: bytes)] { return place }
             let place = reserve()
-            known[bytes] = place
+            known[Scalar(bytes: bytes)] = place
             objects[place] = .scalar(bytes)
             return place
         }

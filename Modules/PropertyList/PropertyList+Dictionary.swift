@@ -116,7 +116,11 @@ extension PropertyList {
         let text: String
 
         static func == (one: ExactText, other: ExactText) -> Bool {
-            one.text.utf8.elementsEqual(other.text.utf8)
+            guard one.text.utf8.count == other.text.utf8.count else { return false }
+            let equal = one.text.utf8.withContiguousStorageIfAvailable { own in
+                other.text.utf8.withContiguousStorageIfAvailable { own.elementsEqual($0) }
+            }
+            return (equal ?? nil) ?? one.text.utf8.elementsEqual(other.text.utf8)
         }
 
         static func < (one: ExactText, other: ExactText) -> Bool {
