@@ -117,5 +117,12 @@ let package = Package(
         ),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        .executableTarget(
+            name: "ferry-download-probe",
+            dependencies: ["FerryDownload"],
+            path: "Tests/DownloadProbe",
+            swiftSettings: settings
+        ),
+        tests("Download", ["TestKit", "FerryBytes", "ferry-download-probe"]),
     ]
 )

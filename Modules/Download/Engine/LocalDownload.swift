@@ -70,6 +70,10 @@ final class LocalDownload: RunningDownload {
 
     func connectionEnded(_ code: CURLcode) {}
 
+    var hasUntoldProgress: Bool { false }
+
+    func tellProgress() {}
+
     private func read() {
         phase = .reading
         let (id, path, request, box, loop, isAbandoned) = (id, path, request, box, loop, isAbandoned)

@@ -16,6 +16,9 @@ protocol RunningDownload: AnyObject {
     /// Whether `handle` is its connection.
     func drives(_ handle: UnsafeMutableRawPointer) -> Bool
     func connectionEnded(_ code: CURLcode)
+    /// Whether there is progress that was not told, because more was likely to follow at once.
+    var hasUntoldProgress: Bool { get }
+    func tellProgress()
 }
 
 /// How work on the disk ended.
@@ -44,10 +47,11 @@ final class Flag: Sendable {
 
 /// Decides which progress is worth an event: each 256th of the file, and otherwise ten a second.
 ///
-/// A fast download of any size tells about 256 times, a slow one still moves.
+/// A fast download of any size tells about 256 times, a slow one still moves. What is left is told before the next fact,
+/// and when the line falls quiet.
 struct ProgressMeter {
     private let elapsed: () -> Duration
-    private var toldBytes: Int64 = 0
+    private(set) var toldBytes: Int64 = 0
     private var toldAt: Duration?
 
     /// Counts time by `clock`.
@@ -61,9 +65,14 @@ struct ProgressMeter {
         let now = elapsed()
         let isDue = toldAt.map { now - $0 >= .milliseconds(100) } ?? true
         guard isDue || completedBytes - toldBytes >= step || completedBytes < toldBytes else { return false }
-        toldBytes = completedBytes
-        toldAt = now
+        told(completedBytes)
         return true
+    }
+
+    /// Counts this progress as told.
+    mutating func told(_ completedBytes: Int64) {
+        toldBytes = completedBytes
+        toldAt = elapsed()
     }
 
     private static func stopwatch<C: Clock>(_ clock: C) -> () -> Duration where C.Duration == Duration {

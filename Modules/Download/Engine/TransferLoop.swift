@@ -96,8 +96,13 @@ extension TransferLoop {
                 active[id] = nil
             }
             if isClosing, active.isEmpty { break }
-            // Commands wake it; libcurl shortens the second where it has a timer of its own.
-            curl_multi_poll(multi, nil, 0, 1000, nil)
+            // Commands wake it; libcurl shortens the wait where it has a timer of its own.
+            var ready: Int32 = 0
+            let isTelling = active.values.contains { $0.hasUntoldProgress }
+            curl_multi_poll(multi, nil, 0, isTelling ? 100 : 1000, &ready)
+            if isTelling, ready == 0 {
+                for download in active.values { download.tellProgress() }
+            }
         }
         let waiters = inbox.withLock { inbox in
             inbox.multi = nil

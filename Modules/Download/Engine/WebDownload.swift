@@ -88,6 +88,14 @@ final class WebDownload: RunningDownload {
         }
     }
 
+    var hasUntoldProgress: Bool { course.phase == .receiving && course.completedBytes != meter.toldBytes }
+
+    func tellProgress() {
+        guard hasUntoldProgress else { return }
+        meter.told(course.completedBytes)
+        box.tell(.progress(completedBytes: course.completedBytes, totalBytes: course.totalBytes))
+    }
+
     func drives(_ handle: UnsafeMutableRawPointer) -> Bool { connection?.handle == handle }
 
     func connectionEnded(_ code: CURLcode) {
@@ -167,7 +175,15 @@ extension WebDownload {
         case .sync: sync()
         case .seal: seal()
         case .close(let keepsPartial): close(keepsPartial)
-        case .tell(let event): box.tell(event)
+        case .tell(.started(let totalBytes, let resumedFrom)):
+            meter.told(resumedFrom)
+            box.tell(.started(totalBytes: totalBytes, resumedFrom: resumedFrom))
+        case .tell(.restarted(let reason)):
+            meter.told(0)
+            box.tell(.restarted(reason: reason))
+        case .tell(let event):
+            tellProgress()
+            box.tell(event)
         }
         return true
     }

@@ -1,0 +1,121 @@
+import FerryDownload
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(1)), .enabled(if: Nginx.isInstalled, Comment(rawValue: Nginx.absent)))
+struct `A download from nginx` {
+    @Test func `trusts the certificates that it is told to, and leaves https for nothing`() async throws {
+        let nginx = try Nginx()
+        try nginx.folder.write(sample, to: "files/file")
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.retries = 0
+
+        func fetch(_ path: String) async throws -> Told {
+            let downloader = try Downloader(configuration)
+            let url = "https://127.0.0.1:\(nginx.securePort)/\(path)"
+            let told = await Told(
+                downloader.start(DownloadRequest(url: url, destination: folder.path("file")))
+            )
+            await downloader.close()
+            return told
+        }
+        #expect(try await fetch("file").error?.code == .certificate)
+        configuration.caFile = nginx.folder.path("certificate.pem")
+        #expect(try await fetch("file").file?.sha256 == sha256(sample))
+        #expect(try await fetch("up").file?.sha256 == sha256(sample))
+        let error = try await fetch("down").error
+        #expect(error?.code == .redirect)
+        #expect(error?.message.contains("redirects from https to http (http://127.0.0.1:\(nginx.port)/file)") == true)
+    }
+
+    /// 200 MB, cut 20 times at random places, held and released in between, in a process that is killed twice.
+    ///
+    /// Counted between client and nginx: a cut loses nothing that was passed on, so the next request begins at exactly
+    /// the byte where the last answer ended. At a kill, and when a long hold gives up its connection, what was on its
+    /// way is lost; there the next request begins at exactly the length that the partial file has. So no byte that was
+    /// on disk is fetched twice, and but for kills and holds, none that was sent.
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+    func `fetches no byte twice that it has`(seed: UInt64) async throws {
+        let length = 200_000_000
+        let cuts = 20
+        var generator = SeededGenerator(seed: seed)
+        let nginx = try Nginx(rate: "150m")
+        try writeSample(to: nginx.folder.path("files/file"), length: length, &generator)
+        let places = (0..<cuts).map { _ in Int.random(in: 1...(length / (cuts + 5)), using: &generator) }
+        let proxy = try CuttingProxy(to: nginx.port) { $0 < places.count ? places[$0] : nil }
+        let folder = try TemporaryFolder()
+
+        /// Waits until no connection is open or about to be, and notes how long the partial file is then.
+        var marks: [(passages: Int, length: Int)] = []
+        func mark() async throws {
+            var quiet = 0
+            while quiet < 20 {
+                quiet = proxy.passages.allSatisfy(\.isOver) ? quiet + 1 : 0
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            let name = try #require(try folder.contents().first { $0.hasSuffix(".part") })
+            let size = try FileManager.default.attributesOfItem(atPath: folder.path(name))[.size] as? Int
+            marks.append((proxy.passages.count, try #require(size)))
+        }
+
+        let interruptions = (0..<5).map { _ in Int.random(in: 1...length / 2, using: &generator) }.sorted()
+        for process in 0..<3 {
+            let probe = try Probe(
+                url: "http://127.0.0.1:\(proxy.port)/file",
+                file: folder.path("file"),
+                state: folder.path("state"),
+                pauseLimitMilliseconds: 30
+            )
+            try await probe.waitForBytes(interruptions[process * 2])
+            try probe.say("hold")
+            try await probe.wait { $0 == "held" }
+            try await mark()
+            try probe.say("release")
+            if process < 2 {
+                try await probe.waitForBytes(interruptions[process * 2 + 1])
+                probe.kill()
+                try await mark()
+            } else {
+                try await probe.wait { $0 == "finished \(length)" }
+            }
+        }
+
+        // A connection that was killed before its answer has nothing to count.
+        let passages = proxy.passages.enumerated().filter { $0.element.status != 0 }
+        #expect(passages.count { $0.element.wasCut } == cuts, "seed \(seed)")
+        #expect(
+            passages.map(\.element.status) == [200] + Array(repeating: 206, count: passages.count - 1),
+            "seed \(seed)"
+        )
+        for (last, next) in zip(passages, passages.dropFirst()) {
+            let end = last.element.firstByte + last.element.bodyBytes
+            if let mark = marks.last(where: { last.offset < $0.passages && $0.passages <= next.offset }) {
+                #expect(next.element.firstByte == mark.length, "seed \(seed), passage \(next.offset)")
+                #expect((last.element.firstByte...end).contains(mark.length), "seed \(seed), passage \(next.offset)")
+            } else {
+                #expect(next.element.firstByte == end, "seed \(seed), passage \(next.offset)")
+            }
+        }
+        // nginx itself has seen the same requests.
+        #expect(
+            Set(try nginx.loggedRanges()).isSuperset(of: passages.dropLast().map(\.element.firstByte)),
+            "seed \(seed)"
+        )
+        let compared = try #require(Tool("cmp")).run([nginx.folder.path("files/file"), folder.path("file")])
+        #expect(compared.status == 0, "seed \(seed): \(compared.text)")
+        #expect(try folder.contents() == ["file", "state"])
+    }
+
+    /// A random megabyte again and again, each time with its number in front: no two places are alike.
+    private func writeSample(to path: String, length: Int, _ generator: inout SeededGenerator) throws {
+        let block = Data(generator.bytes(1_000_000 - 8))
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        for number in 0..<UInt64(length / 1_000_000) {
+            try handle.write(contentsOf: withUnsafeBytes(of: number) { Data($0) } + block)
+        }
+        try handle.close()
+    }
+}

@@ -1,0 +1,159 @@
+import FerryBytes
+import Foundation
+import TestKit
+import Testing
+
+@testable import FerryDownload
+
+@Suite(.timeLimit(.minutes(1))) struct `A partial file` {
+    private let file = ServedFile(sample)
+
+    /// A world where the first request brought 100,000 bytes to a process that has ended.
+    private func cut() async throws -> World {
+        let world = try World(retries: 0) { [file] request in
+            file.answer(request).with { if request.number == 0 { $0.cutAfter = 100_000 } }
+        }
+        #expect(try await world.run().error?.code == .connection)
+        return world
+    }
+
+    private func record(_ world: World) throws -> PartialRecord {
+        try #require(try PartialRecord.read(world.partial() + ".json"))
+    }
+
+    @Test func `is gone on with by the next process`() async throws {
+        let world = try await cut()
+        #expect(try record(world).syncedBytes == 100_000)
+        let told = try await world.run { $0.sha256 = sha256(sample) }
+        #expect(told.facts.first == .started(totalBytes: 300_000, resumedFrom: 100_000))
+        #expect(world.ranges == [0, 100_000])
+        #expect(try world.folder.read("file.ipa") == sample)
+        #expect(try world.state() == [])
+    }
+
+    @Test func `counts as it is within one run of the machine, and as it was recorded after another`() async throws {
+        for (bootID, first) in [(PartialRecord.thisBoot, 100_000), ("another", 60_000)] {
+            let world = try await cut()
+            var record = try record(world)
+            record.syncedBytes = 60_000
+            record.bootID = bootID
+            try record.write(to: world.partial() + ".json", durably: false)
+            #expect(try await world.run().file?.sha256 == sha256(sample))
+            #expect(world.ranges == [0, first])
+        }
+    }
+
+    @Test func `that is whole needs no request`() async throws {
+        let world = try await cut()
+        try Data(sample).write(to: URL(fileURLWithPath: world.partial()))
+        #expect(try await world.run().file?.sha256 == sha256(sample))
+        #expect(world.ranges == [0])
+    }
+
+    @Test(arguments: ["", "{", "[]", "{\"form\":1}", String(repeating: " ", count: 100_000)])
+    func `with a damaged record is of no use`(text: String) async throws {
+        let world = try await cut()
+        try Data(text.utf8).write(to: URL(fileURLWithPath: world.partial() + ".json"))
+        #expect(try await world.run().restarts == ["The record of the partial file is damaged."])
+        #expect(world.ranges == [0, 0])
+        #expect(try world.folder.read("file.ipa") == sample)
+    }
+
+    @Test(
+        arguments: [
+            { $0.form = 2 }, { $0.url += "x" }, { $0.destination += "x" }, { $0.syncedBytes = -1 },
+            { $0.version.totalBytes = -1 }, { $0.version.totalBytes = 99_999 }, { $0.version.etag = nil },
+        ] as [@Sendable (inout PartialRecord) -> Void]
+    )
+    func `with a record that does not fit is of no use`(change: @Sendable (inout PartialRecord) -> Void) async throws {
+        let world = try await cut()
+        var record = try record(world)
+        change(&record)
+        try record.write(to: world.partial() + ".json", durably: false)
+        #expect(try await world.run().restarts.count == 1)
+        #expect(world.ranges == [0, 0])
+        #expect(try world.folder.read("file.ipa") == sample)
+    }
+
+    @Test func `without a record is of no use`() async throws {
+        let world = try await cut()
+        try FileManager.default.removeItem(atPath: world.partial() + ".json")
+        #expect(try await world.run().restarts == ["The partial file has no record."])
+        #expect(try world.folder.read("file.ipa") == sample)
+    }
+
+    @Test func `of another length than is expected is of no use`() async throws {
+        let world = try await cut()
+        let told = try await world.run { $0.expectedLength = 5 }
+        #expect(told.restarts == ["The partial file is of 300000 bytes, but 5 are expected."])
+        #expect(told.error?.code == .lengthMismatch)
+    }
+
+    @Test func `whose bytes were changed is found out by its checksum`() async throws {
+        let world = try await cut()
+        let handle = try #require(FileHandle(forUpdatingAtPath: world.partial()))
+        try handle.write(contentsOf: Data([sample[0] ^ 1]))
+        try handle.close()
+        #expect(try await world.run { $0.sha256 = sha256(sample) }.error?.code == .checksumMismatch)
+        #expect(try world.state() == [])
+        #expect(try await world.run { $0.sha256 = sha256(sample) }.file != nil)
+    }
+
+    @Test func `is each destination's own, even for the same name`() async throws {
+        let world = try World { [file] in file.answer($0) }
+        try FileManager.default.createDirectory(atPath: world.folder.path("a"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: world.folder.path("b"), withIntermediateDirectories: true)
+        let downloader = try Downloader(world.configuration)
+        let one = await downloader.start(world.request { $0.destination = world.folder.path("a/x.ipa") })
+        let two = await downloader.start(world.request { $0.destination = world.folder.path("b/x.ipa") })
+        #expect(try await one.file.path == world.folder.path("a/x.ipa"))
+        #expect(try await two.file.path == world.folder.path("b/x.ipa"))
+        await downloader.close()
+        #expect(PartialFile.name(url: "u", destination: "a") != PartialFile.name(url: "u", destination: "b"))
+    }
+
+    @Test func `is not shared with another process`() async throws {
+        let world = try await cut()
+        let locker = Process()
+        // flock(1) of util-linux: it has the lock as long as the command runs, which reads our pipe.
+        locker.executableURL = URL(fileURLWithPath: try #require(Tool("flock")).path)
+        locker.arguments = [try world.partial(), "sh", "-c", "echo locked; cat"]
+        let (input, output) = (Pipe(), Pipe())
+        locker.standardInput = input
+        locker.standardOutput = output
+        try locker.run()
+        #expect(output.fileHandleForReading.readData(ofLength: 7) == Data("locked\n".utf8))
+
+        let error = try await world.run().error
+        #expect(error?.code == .partialBusy)
+        #expect(error?.message == "\(try world.partial()): another download is writing this file.")
+        try input.fileHandleForWriting.close()
+        locker.waitUntilExit()
+        #expect(try await world.run().file != nil)
+    }
+
+    @Test func `is not shared within a process`() async throws {
+        let world = try World { [file] in file.answer($0).with { $0.pauseAfter = 100_000 } }
+        let downloader = try Downloader(world.configuration)
+        let one = await downloader.start(world.request())
+        await one.waitForBytes(100_000)
+        #expect(await Told(downloader.start(world.request())).error?.code == .partialBusy)
+        await downloader.close()
+    }
+
+    @Test func `replaces a file at the destination as a whole`() async throws {
+        let world = try World { [file] request in
+            file.answer(request).with { if request.number == 0 { $0.pauseAfter = 100_000 } }
+        }
+        try world.folder.write([1, 2, 3], to: "file.ipa")
+        let downloader = try Downloader(world.configuration)
+        let download = await downloader.start(world.request())
+        await download.waitForBytes(100_000)
+        #expect(try world.folder.read("file.ipa") == [1, 2, 3])
+        await downloader.cancel(download.id)
+        _ = await Told(download)
+        #expect(try await downloader.start(world.request()).file.length == 300_000)
+        #expect(try world.folder.read("file.ipa") == sample)
+        await downloader.close()
+    }
+}
