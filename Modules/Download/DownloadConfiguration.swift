@@ -6,7 +6,9 @@ public struct DownloadConfiguration: Sendable {
     public var userAgent = "ferry"
     /// How long a connection may take to come about.
     public var connectTimeout: Duration = .seconds(20)
-    /// How long a server may send nothing before the connection is given up. Counted in whole seconds.
+    /// How long a server may send nothing before the connection is given up.
+    ///
+    /// In whole seconds; libcurl looks at the speed of the last five, so it may take five more.
     public var stallTimeout: Duration = .seconds(30)
     /// How many attempts may fail one after the other without a single new byte.
     public var retries = 5

@@ -57,6 +57,30 @@ import Testing
         #expect(answer == Answer(status: 200, length: 12))
     }
 
+    @Test func `can be cut and garbled anywhere`() {
+        let head = Array("HTTP/1.1 206 OK\r\nContent-Range: bytes 1-2/3\r\nContent-Length: 2\r\nETag: \"a\"\r\n".utf8)
+        func read(_ bytes: [UInt8]) -> Answer {
+            var answer = Answer()
+            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\r\n") { answer.read(line) }
+            return answer
+        }
+        #expect(read(head).range == .part(first: 1, last: 2, total: 3))
+        for place in head.dropLast(2).indices {
+            #expect(read(Array(head[..<place])) != read(head))
+            for bit in 0..<8 {
+                var garbled = head
+                garbled[place] ^= 1 << bit
+                _ = read(garbled).version(totalBytes: nil)
+            }
+        }
+    }
+
+    @Test func `has no length where the body is in chunks`() {
+        var answer = Answer(status: 200, length: 5)
+        answer.read("Transfer-Encoding: chunked")
+        #expect(answer.bodyLength == nil)
+    }
+
     @Test(arguments: ["-1", "12a", "9223372036854775808", "", "0x10", "１"])
     func `has no length that is no number`(text: String) {
         var answer = Answer(status: 200)

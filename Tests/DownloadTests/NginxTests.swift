@@ -30,6 +30,32 @@ struct `A download from nginx` {
         #expect(error?.message.contains("redirects from https to http (http://127.0.0.1:\(nginx.port)/file)") == true)
     }
 
+    @Test func `that is held lets others on the same connection go on`() async throws {
+        // nginx offers HTTP/2, so both downloads share one connection.
+        let nginx = try Nginx(rate: "4m")
+        var generator = SeededGenerator(seed: 2)
+        try writeSample(to: nginx.folder.path("files/file"), length: 8_000_000, &generator)
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.caFile = nginx.folder.path("certificate.pem")
+        configuration.retries = 0
+        let downloader = try Downloader(configuration)
+        let url = "https://127.0.0.1:\(nginx.securePort)/file"
+        let held = await downloader.start(DownloadRequest(url: url, destination: folder.path("held")))
+        await held.waitForBytes(1)
+        await downloader.hold(held.id)
+        await held.wait { $0 == .held }
+        let other = await downloader.start(DownloadRequest(url: url, destination: folder.path("other")))
+        let file = try await other.file
+        await downloader.release(held.id)
+        let told = await Told(held)
+        #expect(told.file?.sha256 == file.sha256)
+        #expect(told.facts.count == 2)
+        #expect(file.sha256 == sha256(try nginx.folder.read("files/file")))
+        #expect(try nginx.loggedRanges() == [0, 0])
+        await downloader.close()
+    }
+
     /// 200 MB, cut 20 times at random places, held and released in between, in a process that is killed twice.
     ///
     /// Counted between client and nginx: a cut loses nothing that was passed on, so the next request begins at exactly

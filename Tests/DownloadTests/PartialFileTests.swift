@@ -75,6 +75,18 @@ import Testing
         #expect(try world.folder.read("file.ipa") == sample)
     }
 
+    @Test func `has a record that is refused when it is cut anywhere`() throws {
+        let folder = try TemporaryFolder()
+        let record = PartialRecord(url: "https://example.org/", destination: "/x", bootID: "b")
+        try record.write(to: folder.path("record"), durably: true)
+        #expect(try PartialRecord.read(folder.path("record")) == record)
+        let bytes = try folder.read("record")
+        for length in bytes.indices {
+            try folder.write(bytes[..<length], to: "record")
+            #expect(throws: (any Error).self) { try PartialRecord.read(folder.path("record")) }
+        }
+    }
+
     @Test func `without a record is of no use`() async throws {
         let world = try await cut()
         try FileManager.default.removeItem(atPath: world.partial() + ".json")

@@ -23,6 +23,11 @@ struct Answer: Equatable {
     var contentEncoding: String?
     var retryAfter: String?
     var location: String?
+    /// Whether the body ends otherwise than by its length; then `Content-Length` does not count (RFC 9112 §6.3).
+    var isTransferEncoded = false
+
+    /// How long the body says that it is; `nil` where it does not.
+    var bodyLength: Int64? { isTransferEncoded ? nil : length }
 
     /// Adds one header line. A status line begins anew, so that what came with a 100 or a 103 is forgotten.
     mutating func read(_ line: some StringProtocol) {
@@ -44,6 +49,7 @@ struct Answer: Equatable {
         case "content-encoding": contentEncoding = value.lowercased()
         case "retry-after": retryAfter = value
         case "location": location = value
+        case "transfer-encoding": isTransferEncoded = true
         default: break
         }
     }

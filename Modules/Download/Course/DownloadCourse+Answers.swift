@@ -20,7 +20,8 @@ extension DownloadCourse {
 
     /// How many of `count` further bytes are welcome: all of them, or none.
     mutating func accepts(_ count: Int) -> Bool {
-        guard phase == .receiving else { return false }
+        // A refusal ends the connection; bytes that still come would leave a gap behind those that were lost.
+        guard phase == .receiving, refusal == nil else { return false }
         let (sum, overflow) = completedBytes.addingReportingOverflow(Int64(count))
         let end = min(bodyEnd ?? .max, totalBytes ?? .max, limits.lengthLimit)
         guard !overflow, sum <= end else {
@@ -72,11 +73,11 @@ extension DownloadCourse {
 
     /// 200: the file from its first byte on.
     private mutating func whole(_ answer: Answer) -> (steps: [Step], receives: Bool) {
-        if let fault = fault(answer, totalBytes: answer.length) {
+        if let fault = fault(answer, totalBytes: answer.bodyLength) {
             refusal = fault
             return ([], false)
         }
-        let next = answer.version(totalBytes: answer.length)
+        let next = answer.version(totalBytes: answer.bodyLength)
         var steps: [Step] = []
         if request.from > 0 {
             let reason =
@@ -86,7 +87,7 @@ extension DownloadCourse {
         }
         version = next
         completedBytes = 0
-        bodyEnd = answer.length
+        bodyEnd = answer.bodyLength
         phase = .receiving
         return (steps + [.startOver(version)] + started(resumedFrom: 0), true)
     }

@@ -88,7 +88,7 @@ func copyFile(
     guard offset == length else { throw .cancelled }
     guard fsync(copy) == 0 else { throw DownloadError("sync", beside, errno) }
     guard rename(beside, destination) == 0 else {
-        throw DownloadError("rename the finished file to", destination, errno)
+        throw DownloadError("put the finished file here", destination, errno)
     }
     isDone = true
 }

@@ -53,7 +53,7 @@ enum LocalFile {
                 isAbandoned: isAbandoned,
                 seen
             )
-            try syncFolder(of: request.destination)
+            try? syncFolder(of: request.destination)
             return DownloadedFile(
                 path: request.destination,
                 length: length,

@@ -133,7 +133,7 @@ final class PartialFile: Sendable {
         try check(length: length, digest: digest, expectedLength: expectedLength, sha256: expected, source: source)
         guard fsync(descriptor) == 0 else { throw DownloadError("sync", path, errno) }
         if rename(path, destination) != 0 {
-            guard errno == EXDEV else { throw DownloadError("rename the finished download to", destination, errno) }
+            guard errno == EXDEV else { throw DownloadError("put the finished file here", destination, errno) }
             try copyFile(
                 from: descriptor,
                 length: length,
@@ -142,13 +142,15 @@ final class PartialFile: Sendable {
             )
             unlink(path)
         }
-        unlink(recordPath)
-        try syncFolder(of: destination)
-        try syncFolder(of: path)
         state.withLock { state in
+            // Under the lock, or a sync that is still under way would write the record again.
             state.isClosed = true
+            unlink(recordPath)
             flock(descriptor, LOCK_UN)
         }
+        // The file is whole and at its place. A folder that cannot be synced risks its name in a loss of power only.
+        try? syncFolder(of: destination)
+        try? syncFolder(of: path)
         return DownloadedFile(path: destination, length: length, sha256: digest, isOriginal: false)
     }
 }

@@ -12,7 +12,8 @@ extension DownloadCourse.Failure {
         case CURLE_URL_MALFORMAT:
             self = failure(.badURL, "the address cannot be understood", "Check the address.")
         case CURLE_UNSUPPORTED_PROTOCOL:
-            self = failure(.unsupportedScheme, "this kind of address is not supported", "Give an http: or https: URL.")
+            // The scheme was checked before; what is left is an answer that is none, as of HTTP/0.9.
+            self = failure(.badAnswer, "the server does not speak HTTP", "Check the address and its port.")
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             self = failure(
                 .nameNotFound,

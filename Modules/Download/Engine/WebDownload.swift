@@ -280,7 +280,9 @@ extension WebDownload {
 
     private func pause(_ what: Int32) {
         guard let connection else { return }
-        curl_easy_pause(connection.handle, what)
+        // Going on hands over what was held back, and that can fail, which nothing else would tell us.
+        let code = curl_easy_pause(connection.handle, what)
+        if code != CURLE_OK { connectionEnded(code) }
     }
 
     private func drop() {
