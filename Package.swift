@@ -91,11 +91,13 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "FerryBytes", "FerryPropertyList", "FerryCodeSignature", "FerryAppBundle", "FerryActivity",
-                "FerrySigning", "FerryDownload", "FerryInstalling", "FerryPipeline",
+                "FerrySigning", "FerryDownload", "FerryInstalling", "FerryPipeline", "FerryTerminalReporter",
+                "FerryJSONLogReporter", "FerryMachO",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
         ),
+
         // Plugins
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),

@@ -149,7 +149,8 @@ extension InstallPipeline {
         }
     }
 
-    private static func outcome(of error: any Error, in stage: Stage) -> Outcome {
+    /// How an activity tells of an error.
+    public static func outcome(of error: any Error, in stage: Stage) -> Outcome {
         let explained = error as? any ExplainedError
         if error is CancellationError || explained?.isCancellation == true { return .cancelled }
         return .failed(
@@ -220,56 +221,19 @@ extension InstallPipeline {
         // A hold that came between the two lines above reached nobody.
         if jobs[id]?.isHeld == true { await downloader.hold(download.id) }
         defer { jobs[id]?.download = nil }
-        for await event in download.events {
-            switch event {
-            case .progress(let completed, let total): await center.send(.progress(id, .bytes(completed, of: total)))
-            case .started(let total, let resumed):
-                await center.send(.progress(id, .bytes(resumed, of: total)))
-                if resumed > 0 {
-                    await center.send(.note(id, "Goes on after \(resumed) bytes that were there."))
-                }
-            case .held:
-                // Held by an earlier process, too.
-                jobs[id]?.isHeld = true
-                await center.send(.held(id))
-            case .released:
-                jobs[id]?.isHeld = false
-                await center.send(.released(id))
-            case .retrying(_, let delay, let reason):
-                await center.send(.note(id, "\(reason) Trying again in \(delay.components.seconds) s."))
-            case .restarted(let reason): await center.send(.note(id, "Begins again: \(reason)"))
-            case .finished, .failed: break
-            }
+        return try await center.follow(download, of: id) { isHeld in
+            self.jobs[id]?.isHeld = isHeld
+            if !isHeld { self.open(id) }
         }
-        return try await download.file
     }
 
     private func sign(_ id: InstallID, _ request: SigningRequest) async throws -> SignedArchive {
         await center.send(.stage(id, .signing))
-        let signing = signer.sign(request)
-        for await event in signing.events {
-            switch event {
-            case .planned(let title, let identifier, let version, _):
-                await center.send(.named(id, title: title, bundleID: identifier, version: version))
-            case .progress(let completed, let total):
-                await center.send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
-            case .warning(let text): await center.send(.note(id, text))
-            case .verifying: break
-            }
-        }
-        return try await signing.archive
+        return try await center.follow(signer.sign(request), of: id)
     }
 
     private func install(_ id: InstallID, _ archive: String) async throws -> InstalledApp {
         await center.send(.stage(id, .installing))
-        let installation = await installer.install(archive)
-        for await event in installation.events {
-            switch event {
-            case .progress(let completed, let total):
-                await center.send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
-            case .step: break
-            }
-        }
-        return try await installation.app
+        return try await center.follow(await installer.install(archive), of: id)
     }
 }

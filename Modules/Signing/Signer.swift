@@ -35,6 +35,15 @@ public actor Signer {
         return Signing(events: events, task: task)
     }
 
+    /// Says what is inside an archive, without a check.
+    public nonisolated func inspect(_ path: String) async throws(SignError) -> ArchiveInspection {
+        do {
+            return try await Inspector(path: path, workers: workers).run()
+        } catch {
+            throw SignError(wrapping: error, .input, path)
+        }
+    }
+
     /// Checks a signed archive and gives what is wrong with it; empty for one that a device would take.
     public nonisolated func verify(_ path: String) async throws(SignError) -> [Fault] {
         do {

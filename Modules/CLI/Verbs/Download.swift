@@ -24,6 +24,6 @@ enum Download {
             .reporter,
             .json,
         ],
-        run: { $0.notBuiltIn("download") }
+        run: run
     )
 }

@@ -11,6 +11,6 @@ enum Inspect {
         ],
         positionals: [Positional(name: "IN", kind: .file(["ipa"]), help: "the archive to look at")],
         options: [.json],
-        run: { $0.notBuiltIn("inspect") }
+        run: run
     )
 }

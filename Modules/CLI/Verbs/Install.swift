@@ -48,6 +48,6 @@ enum Install {
             .json,
         ],
         environment: [.p12Password],
-        run: { $0.notBuiltIn("install") }
+        run: run
     )
 }

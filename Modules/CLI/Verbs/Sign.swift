@@ -1,6 +1,3 @@
-import FerrySigning
-import FoundationEssentials
-
 /// `ferry sign`: re-signs one archive.
 enum Sign {
     static let verb = Verb(
@@ -81,15 +78,6 @@ enum Sign {
         ],
         alternatives: [["--p12"], ["--certificate", "--key"]],
         environment: [.p12Password],
-        run: { invocation in
-            let request = try invocation.signingRequest(
-                input: invocation.arguments.required("IN"),
-                output: invocation.arguments.required("--output")
-            )
-            let signer = Signer(threadCount: 2, now: { Int64(Date().timeIntervalSince1970) })
-            let signed = try await signer.sign(request).archive
-            invocation.console.print("\(signed)")
-            return .done
-        }
+        run: run
     )
 }

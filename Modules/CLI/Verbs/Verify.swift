@@ -8,6 +8,6 @@ enum Verify {
         examples: [.init(purpose: "Check a signed archive", command: "ferry verify Out.ipa")],
         positionals: [Positional(name: "IN", kind: .file(["ipa"]), help: "the archive to check")],
         options: [.json],
-        run: { $0.notBuiltIn("verify") }
+        run: run
     )
 }

@@ -1,0 +1,39 @@
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where the command keeps what outlives it (XDG Base Directory Specification).
+struct Folders: Sendable {
+    /// Partial downloads, and archives on their way: `$XDG_STATE_HOME/ferry`.
+    let state: String
+
+    /// The folders that the environment names.
+    init(environment: [String: String]) {
+        // The specification: a relative path is to be taken for none.
+        let given = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        state = (given ?? (environment["HOME"] ?? "/tmp") + "/.local/state") + "/ferry"
+    }
+
+    /// Archives on their way; the folder is made where it is missing.
+    func work() throws(FileFailure) -> String {
+        try Self.make(state + "/work")
+    }
+
+    /// Makes a folder, and those above it, for this user alone.
+    @discardableResult
+    static func make(_ path: String) throws(FileFailure) -> String {
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            throw FileFailure("create", made, errorNumber: errno)
+        }
+        return path
+    }
+}

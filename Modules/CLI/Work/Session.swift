@@ -1,0 +1,96 @@
+import FerryActivity
+import FerryBytes
+import FerryDownload
+import FerryJSONLogReporter
+import FerrySigning
+import FerryTerminalReporter
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What a verb that takes its time works in: one activity, and the reporters that were asked for.
+struct Session: Sendable {
+    /// The activity of this process.
+    let center: ActivityCenter
+    /// Whether failures are shown to a person already.
+    let showsTerminal: Bool
+    /// Whether standard output belongs to JSON lines.
+    let ownsOutput: Bool
+
+    private init(center: ActivityCenter, showsTerminal: Bool, ownsOutput: Bool) {
+        self.center = center
+        self.showsTerminal = showsTerminal
+        self.ownsOutput = ownsOutput
+    }
+
+    /// Opens the reporters of a command line, runs `body`, and lets them finish.
+    ///
+    /// - Parameter onCommand: what keys on the terminal mean.
+    static func run<Value: Sendable>(
+        _ invocation: Invocation, onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void,
+        _ body: (Session) async throws -> Value
+    ) async throws -> Value {
+        let choices = invocation.arguments.reporters(hasTerminal: invocation.console.errors.isTerminal)
+        let center = ActivityCenter(now: { Date() }, clock: ContinuousClock())
+        // What can fail fails here, before any work.
+        for choice in choices {
+            switch choice {
+            case .terminal:
+                await center.attach(terminal(invocation, onCommand), named: "terminal")
+            case .jsonFile(let path): await center.attach(try JSONLogReporter(path: path), named: "json:" + path)
+            case .jsonOutput: await center.attach(JSONLogReporter(descriptor: STDOUT_FILENO), named: "json:-")
+            }
+        }
+        let session = Session(
+            center: center, showsTerminal: choices.contains(.terminal), ownsOutput: choices.contains(.jsonOutput))
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(session))
+        } catch {
+            result = .failure(error)
+        }
+        // A task of its own: after ctrl-C this one is cancelled, and the last lines are still due.
+        await Task { await center.close(waitingAtMost: .seconds(3)) }.value
+        return try result.get()
+    }
+
+    private static func terminal(
+        _ invocation: Invocation, _ onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void
+    ) -> TerminalReporter {
+        TerminalReporter(
+            output: .descriptor(STDERR_FILENO), input: .descriptor(STDIN_FILENO),
+            style: Style(environment: invocation.environment, isTerminal: invocation.console.errors.isTerminal),
+            clock: ContinuousClock(), now: { Date() }, onCommand: onCommand)
+    }
+}
+
+extension Invocation {
+    /// A signer on all cores, by the machine's clock.
+    func signer() -> Signer {
+        Signer(threadCount: ProcessInfo.processInfo.activeProcessorCount, now: { Int64(Date().timeIntervalSince1970) })
+    }
+
+    /// A downloader whose partial files outlive the process.
+    func downloader() throws -> Downloader {
+        var configuration = DownloadConfiguration(
+            stateFolder: try Folders.make(Folders(environment: environment).state + "/downloads"))
+        configuration.userAgent = "ferry/" + program.version
+        return try Downloader(configuration)
+    }
+
+    /// Prints a result: as one line of JSON with `--json`, else as text; to the errors where the output is taken.
+    func show(_ value: some Encodable, text: String, in session: Session? = nil) throws {
+        let line = arguments.flag("--json") ? try jsonText(value) : text
+        if session?.ownsOutput == true {
+            console.note(line)
+        } else {
+            console.print(line)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+public import FerryActivity
+public import FerryDownload
+public import FerryInstalling
+public import FerrySigning
+
+extension ActivityCenter {
+    /// Tells what a download does, and gives its file in the end.
+    ///
+    /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done.
+    public nonisolated(nonsending) func follow(
+        _ download: Download, of id: InstallID, heldChanged: (_ isHeld: Bool) async -> Void = { _ in }
+    ) async throws -> DownloadedFile {
+        for await event in download.events {
+            switch event {
+            case .progress(let completed, let total): await send(.progress(id, .bytes(completed, of: total)))
+            case .started(let total, let resumed):
+                await send(.progress(id, .bytes(resumed, of: total)))
+                if resumed > 0 {
+                    await send(.note(id, "Goes on after \(resumed) bytes that were there."))
+                }
+            case .held:
+                await heldChanged(true)
+                await send(.held(id))
+            case .released:
+                await heldChanged(false)
+                await send(.released(id))
+            case .retrying(_, let delay, let reason):
+                await send(.note(id, "\(reason) Trying again in \(max(1, delay.components.seconds)) s."))
+            case .restarted(let reason): await send(.note(id, "Begins again: \(reason)"))
+            case .finished, .failed: break
+            }
+        }
+        return try await download.file
+    }
+
+    /// Tells what a signature does, and gives the signed archive in the end.
+    public nonisolated(nonsending) func follow(_ signing: Signing, of id: InstallID) async throws -> SignedArchive {
+        for await event in signing.events {
+            switch event {
+            case .planned(let title, let identifier, let version, _):
+                await send(.named(id, title: title, bundleID: identifier, version: version))
+            case .progress(let completed, let total):
+                await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
+            case .warning(let text): await send(.note(id, text))
+            case .verifying: break
+            }
+        }
+        return try await signing.archive
+    }
+
+    /// Tells what an install on a target does, and gives the installed app in the end.
+    public nonisolated(nonsending) func follow(
+        _ installation: Installation, of id: InstallID
+    ) async throws -> InstalledApp {
+        for await event in installation.events {
+            switch event {
+            case .progress(let completed, let total):
+                await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
+            case .step: break
+            }
+        }
+        return try await installation.app
+    }
+}
