@@ -1,11 +1,11 @@
-/// Help as text: two columns, wrapped at the terminal's width or 100, whichever is less.
+/// Help as text: two columns, wrapped at the terminal's width, but between 60 and 100 columns.
 struct HelpPage {
     private let width: Int
     private let hasStyle: Bool
 
     /// Lays out for a terminal of so many columns; headings are bold if it `hasStyle`.
     init(columns: Int, hasStyle: Bool) {
-        width = min(100, max(40, columns))
+        width = min(100, max(60, columns))
         self.hasStyle = hasStyle
     }
 

@@ -36,10 +36,11 @@ struct UsageError: ExplainedError, Equatable {
 func suggestion(for word: String, among candidates: [String]) -> String? {
     let dashes = word.prefix { $0 == "-" }.count
     let letters = word.count - dashes
+    guard letters >= 2, !candidates.contains(word) else { return nil }
     let allowed = letters <= 2 ? 1 : letters <= 5 ? 2 : 3
     let near = candidates.map { (name: $0, distance: editDistance(word, $0)) }.min { $0.distance < $1.distance }
     if let near, near.distance <= allowed, near.distance < near.name.count - dashes { return near.name }
-    return letters >= 2 ? candidates.first { $0.hasPrefix(word) } : nil
+    return candidates.first { $0.hasPrefix(word) }
 }
 
 /// How many letters must be put in, taken out, changed, or swapped with their neighbour to make one word of the other.

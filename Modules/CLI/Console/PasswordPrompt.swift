@@ -1,4 +1,6 @@
+import Dispatch
 import FerryBytes
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -21,8 +23,25 @@ struct PasswordPrompt: Sendable {
     /// The answer; `nil` where there is no terminal.
     ///
     /// Throws `CancellationError` where the task is cancelled meanwhile (ctrl-C does that) or the input ends. The terminal
-    /// shows what is typed again afterwards, in each case.
-    func ask(_ question: String) throws -> Secret? {
+    /// shows what is typed again afterwards, in each case. Waits on a thread that is no task's.
+    func ask(_ question: String) async throws -> Secret? {
+        let cancelled = Flag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(with: Result { try answer(to: question, unless: cancelled) })
+                }
+            }
+        } onCancel: {
+            cancelled.isSet.store(true, ordering: .relaxed)
+        }
+    }
+
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    private func answer(to question: String, unless cancelled: Flag) throws -> Secret? {
         let descriptor = open(terminal, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -37,14 +56,14 @@ struct PasswordPrompt: Sendable {
             show("\n", on: descriptor)
         }
         show(question, on: descriptor)
-        return try readLine(from: descriptor)
+        return try readLine(from: descriptor, unless: cancelled)
     }
 
-    private func readLine(from descriptor: Int32) throws -> Secret {
+    private func readLine(from descriptor: Int32, unless cancelled: Flag) throws -> Secret {
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while line.count <= Self.longestAnswerBytes {
-            try Task.checkCancellation()
+            if cancelled.isSet.load(ordering: .relaxed) { throw CancellationError() }
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, Self.wakeMilliseconds) > 0 else { continue }
             let count = read(descriptor, &byte, 1)

@@ -21,14 +21,14 @@ struct PasswordSource: Sendable {
     let prompt: PasswordPrompt?
 
     /// The password of `identity`, which names a file; an empty one is a password too.
-    func password(of identity: String) throws -> Secret {
+    func password(of identity: String) async throws -> Secret {
         if let file {
             return try firstLine(of: file)
         }
         if let text = environment["FERRY_P12_PASSWORD"] {
             return Secret(text)
         }
-        if let answer = try prompt?.ask("Password of \(identity): ") {
+        if let answer = try await prompt?.ask("Password of \(identity): ") {
             return answer
         }
         throw PasswordError(
