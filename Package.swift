@@ -103,7 +103,6 @@ let package = Package(
         plugin("TerminalReporter"),
 
         // Tests
-        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
         tests("Activity", ["TestKit"]),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),
@@ -119,6 +118,7 @@ let package = Package(
         ),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
         .executableTarget(
             name: "ferry-download-probe",
             dependencies: ["FerryDownload"],

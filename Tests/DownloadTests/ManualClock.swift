@@ -1,4 +1,4 @@
-import Synchronization
+import FerryBytes
 
 /// A clock that moves when a test moves it.
 final class ManualClock: Clock, Sendable {
@@ -24,7 +24,7 @@ final class ManualClock: Clock, Sendable {
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .nanoseconds(1) }

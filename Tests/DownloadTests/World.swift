@@ -1,5 +1,6 @@
 import FerryDownload
 import TestKit
+import Testing
 
 /// A folder, a server, and a configuration of one test's own.
 struct World: Sendable {
@@ -86,7 +87,12 @@ struct Told: Sendable {
 extension Download {
     /// Reads events until one fits; the rest is for the next reader.
     func wait(for isIt: (DownloadEvent) -> Bool) async {
-        for await event in events where isIt(event) { return }
+        var last: DownloadEvent?
+        for await event in events {
+            if isIt(event) { return }
+            last = event
+        }
+        Issue.record("it ended first, with \(last.map { "\($0)" } ?? "nothing")")
     }
 
     func waitForBytes(_ count: Int64) async {

@@ -1,5 +1,5 @@
+import FerryBytes
 import Foundation
-import Synchronization
 
 /// Stands between an HTTP client and a server on loopback, and cuts connections where a test says.
 ///
@@ -24,7 +24,7 @@ public final class CuttingProxy: Sendable {
     public let port: Int
     private let target: Int
     private let listener: Socket
-    private let state: Mutex<State>
+    private let state: Guarded<State>
     private let cutAfter: @Sendable (Int) -> Int?
 
     private struct State {
@@ -38,7 +38,7 @@ public final class CuttingProxy: Sendable {
         (listener, port) = try Socket.listen()
         self.target = target
         self.cutAfter = cutAfter
-        state = Mutex(State())
+        state = Guarded(State())
         let listener = listener
         // The thread must not keep the proxy alive, or it would never stop.
         Thread.detachNewThread { [weak self] in

@@ -1,5 +1,5 @@
+import FerryBytes
 import Foundation
-import Synchronization
 
 /// A real HTTP/1.1 server on a free port of loopback, which answers as a test says, and with the faults that it says.
 ///
@@ -108,7 +108,7 @@ private final class Core: Sendable {
     }
 
     let port: Int
-    let state = Mutex(State())
+    let state = Guarded(State())
     private let listener: Socket
     private let answer: @Sendable (Request) -> Response
 

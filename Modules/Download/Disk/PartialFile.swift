@@ -1,5 +1,4 @@
 import FerryBytes
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -30,7 +29,7 @@ final class PartialFile: Sendable {
     let recordPath: String
     private let folder: String
     private let descriptor: Int32
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// Takes over an open and locked file.
     private init(path: String, folder: String, descriptor: Int32, record: PartialRecord) {
@@ -38,7 +37,7 @@ final class PartialFile: Sendable {
         self.folder = folder
         self.descriptor = descriptor
         recordPath = path + ".json"
-        state = Mutex(State(record: record))
+        state = Guarded(State(record: record))
     }
 
     deinit {

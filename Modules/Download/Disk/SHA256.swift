@@ -1,5 +1,5 @@
 import COpenSSL
-import Synchronization
+import FerryBytes
 
 /// A SHA-256 that grows piece by piece (FIPS 180-4), by OpenSSL.
 final class SHA256: Sendable {
@@ -7,14 +7,14 @@ final class SHA256: Sendable {
     static let length = 32
 
     /// OpenSSL's context, as a number because a pointer is not Sendable.
-    private let address: Mutex<UInt>
+    private let address: Guarded<UInt>
 
     /// Begins with no bytes.
     init() {
         guard let context = EVP_MD_CTX_new() else {
             preconditionFailure("OpenSSL has no memory for a hash")
         }
-        address = Mutex(UInt(bitPattern: context))
+        address = Guarded(UInt(bitPattern: context))
         restart()
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import FerryBytes
 
 /// What a download has told and nobody has read yet, and how it ended.
 ///
@@ -20,7 +20,7 @@ final class EventBox: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Adds an event; after the last one, nothing is added any more.
     func tell(_ event: DownloadEvent) {

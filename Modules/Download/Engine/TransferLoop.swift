@@ -1,6 +1,5 @@
 import CCurl
 import FerryBytes
-import Synchronization
 
 /// The one thread that drives all transfers, and the way in to it.
 ///
@@ -31,7 +30,7 @@ final class TransferLoop: Sendable {
     }
 
     let configuration: DownloadConfiguration
-    private let inbox: Mutex<Inbox>
+    private let inbox: Guarded<Inbox>
 
     /// Makes the state folder and starts the thread.
     init(_ configuration: DownloadConfiguration) throws(DownloadError) {
@@ -40,7 +39,7 @@ final class TransferLoop: Sendable {
             throw DownloadError(.connection, "libcurl cannot be started.", remedy: "Check this machine's memory.")
         }
         self.configuration = configuration
-        inbox = Mutex(Inbox(multi: UInt(bitPattern: multi)))
+        inbox = Guarded(Inbox(multi: UInt(bitPattern: multi)))
         BackgroundThread.run { self.run() }
     }
 
