@@ -69,8 +69,16 @@ public struct ResourceRules: Sendable {
     public func kind(of path: String) -> Kind? {
         let utf8 = Array(path.utf8)
         var best: Rule?
-        for rule in rules where rule.weight > (best?.weight ?? -.infinity) && rule.pattern.matches(path, utf8) {
-            best = rule
+        for rule in rules where rule.pattern.matches(path, utf8) {
+            guard let other = best else {
+                best = rule
+                continue
+            }
+            // Which of two equally heavy rules Apple's tools take depends on the order of a hash table; that a file
+            // need not be sealed is the reading that is safe for both.
+            if rule.weight > other.weight || (rule.weight == other.weight && rule.kind == .omitted) {
+                best = rule
+            }
         }
         return best?.kind
     }
@@ -129,7 +137,7 @@ extension ResourceRules {
 
         init(_ text: String) throws(CodeSignatureError) {
             switch text {
-            case "^.*", ".*": self = .everything
+            case "^", "^.*", ".*": self = .everything
             case #"^.*\.lproj/"#: self = .folderEnding(".lproj/")
             case #"^.*\.lproj/locversion.plist$"#: self = .folderEndingWithFile(".lproj/", "locversion.plist")
             case #"^Base\.lproj/"#: self = .topFolder("Base.lproj/")

@@ -8,7 +8,9 @@ extension ActivityCenter {
     ///
     /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done.
     public nonisolated(nonsending) func follow(
-        _ download: Download, of id: InstallID, heldChanged: (_ isHeld: Bool) async -> Void = { _ in }
+        _ download: Download,
+        of id: InstallID,
+        heldChanged: (_ isHeld: Bool) async -> Void = { _ in }
     ) async throws -> DownloadedFile {
         for await event in download.events {
             switch event {
@@ -42,7 +44,7 @@ extension ActivityCenter {
             case .progress(let completed, let total):
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
             case .warning(let text): await send(.note(id, text))
-            case .verifying: break
+            case .phase: break
             }
         }
         return try await signing.archive
@@ -50,7 +52,8 @@ extension ActivityCenter {
 
     /// Tells what an install on a target does, and gives the installed app in the end.
     public nonisolated(nonsending) func follow(
-        _ installation: Installation, of id: InstallID
+        _ installation: Installation,
+        of id: InstallID
     ) async throws -> InstalledApp {
         for await event in installation.events {
             switch event {

@@ -23,7 +23,7 @@ public actor Signer {
     public nonisolated func sign(_ request: SigningRequest) -> Signing {
         let (events, sink) = AsyncStream.makeStream(
             of: SigningEvent.self,
-            // At most 101 percents, a warning a file, and three others: bounded by the archive.
+            // At most 101 percents, a warning a file, and seven others: bounded by the archive.
             bufferingPolicy: .unbounded
         )
         let run = SigningRun(request: request, workers: workers, now: now, tell: { sink.yield($0) })
@@ -101,6 +101,7 @@ struct SigningRun: Sendable {
 
     private func run() async throws -> SignedArchive {
         let time = now()
+        tell(.phase(.planning))
         let plan = try await SigningPlan.make(request, now: time, workers: workers)
         let root = plan.contents.tree.root
         let total = Sealer.entries(of: plan).reduce(0) { $0 + $1.uncompressedSize }
@@ -117,15 +118,18 @@ struct SigningRun: Sendable {
         let sealer = Sealer(plan: plan, workers: workers, time: time) { completed, total in
             tell(.progress(completed: completed, total: total))
         }
+        tell(.phase(.sealing))
         let sealed = try await sealer.run()
         let warnings = plan.warnings + sealed.warnings
         for warning in warnings {
             tell(.warning(warning))
         }
+        tell(.phase(.repacking))
         try await write(sealed, of: plan, to: output)
-        tell(.verifying)
+        tell(.phase(.verifying))
         let size = try await check(output, sealed)
         try Task.checkCancellation()
+        tell(.phase(.placing))
         try output.commit()
         return SignedArchive(
             path: request.output,

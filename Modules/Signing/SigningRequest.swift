@@ -92,6 +92,20 @@ public enum SigningEvent: Sendable, Hashable {
     case progress(completed: Int, total: Int)
     /// Something that people should know.
     case warning(String)
-    /// The output is being checked.
+    /// The next part of the work begins.
+    case phase(SigningPhase)
+}
+
+/// The parts of signing, in their order.
+public enum SigningPhase: String, Sendable, Hashable, CaseIterable {
+    /// Everything is decided.
+    case planning
+    /// Every entry is hashed, and seals and signatures are made.
+    case sealing
+    /// The output is written.
+    case repacking
+    /// The output is read back and checked.
     case verifying
+    /// The output is synced and put in place.
+    case placing
 }

@@ -11,11 +11,7 @@ enum Bench {
             )
         ],
         positionals: [Positional(name: "IN", kind: .file(["ipa"]), help: "the archive to sign again and again")],
-        options: [
-            .p12.required(),
-            .passwordFile,
-            .profile,
-            .bundleID,
+        options: .signing + [
             Option(
                 name: "--runs",
                 value: "N",
@@ -31,7 +27,8 @@ enum Bench {
             ),
             .json,
         ],
+        alternatives: [Option].identityAlternatives,
         environment: [.p12Password],
-        run: { $0.notBuiltIn("bench") }
+        run: run
     )
 }

@@ -33,7 +33,10 @@ extension Download {
                 let file = try await fetch(wanted, downloader, session)
                 let report = Report(path: file.path, bytes: file.length, sha256: file.sha256.hex)
                 try invocation.show(
-                    report, text: "\(report.path): \(sizeText(report.bytes)), SHA-256 \(report.sha256)", in: session)
+                    report,
+                    text: "\(report.path): \(sizeText(report.bytes)), SHA-256 \(report.sha256)",
+                    in: session
+                )
             }
             outcome = .success(())
         } catch {
@@ -46,7 +49,9 @@ extension Download {
     }
 
     private static func fetch(
-        _ request: DownloadRequest, _ downloader: Downloader, _ session: Session
+        _ request: DownloadRequest,
+        _ downloader: Downloader,
+        _ session: Session
     ) async throws -> DownloadedFile {
         let id: InstallID = "download"
         let name = request.destination.split(separator: "/").last.map(String.init) ?? request.destination

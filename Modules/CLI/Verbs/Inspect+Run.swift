@@ -34,7 +34,8 @@ extension Inspect {
     }
 
     private static func facts(
-        of bundle: ArchiveInspection.Bundle, images: [ArchiveInspection.Image]
+        of bundle: ArchiveInspection.Bundle,
+        images: [ArchiveInspection.Image]
     ) -> [(String, String)] {
         var facts: [(String, String?)] = [
             ("id", bundle.identifier),

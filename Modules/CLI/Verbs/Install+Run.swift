@@ -3,8 +3,8 @@ import FerryBytes
 import FerryDownload
 import FerryInstalling
 import FerryPipeline
-import FerryTerminalReporter
 import FerrySigning
+import FerryTerminalReporter
 
 extension Install {
     /// What `--json` prints, one for each source.
@@ -25,18 +25,26 @@ extension Install {
         guard sha256 == nil || sources.count == 1 else {
             throw UsageError(.invalidValue, "--sha256 goes with one source.", advice: "Install them one by one.")
         }
+        let keep = arguments.value("--keep")
+        guard keep == nil || sources.count == 1 else {
+            throw UsageError(.invalidValue, "--keep goes with one source.", advice: "Install them one by one.")
+        }
         let downloader = try invocation.downloader()
         let pipelines = Handoff<InstallPipeline>()
         let reports = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) { session in
             let pipeline = InstallPipeline(
-                downloader: downloader, signer: invocation.signer(),
-                installer: Installer(target: FolderTarget(folder: folder)), center: session.center,
-                workFolder: try Folders(environment: invocation.environment).work())
+                downloader: downloader,
+                signer: invocation.signer(),
+                installer: Installer(target: FolderTarget(folder: folder)),
+                center: session.center,
+                workFolder: try Folders(environment: invocation.environment).work()
+            )
             await pipelines.put(pipeline)
             var ids: [InstallID] = []
             for source in sources {
                 var request = InstallRequest(source: source, signing: options)
                 request.sha256 = sha256
+                request.signedArchive = keep
                 ids.append(await pipeline.submit(request))
             }
             var reports: [(Report, ExitCode)] = []
@@ -68,17 +76,28 @@ extension Install {
     }
 
     private static func report(
-        _ source: String, _ id: InstallID, _ pipeline: InstallPipeline
+        _ source: String,
+        _ id: InstallID,
+        _ pipeline: InstallPipeline
     ) async -> (Report, ExitCode) {
         do {
             let result = try await pipeline.result(of: id)
             let report = Report(
-                source: source, identifier: result.signed?.identifier, location: result.location,
-                isUpdate: result.isUpdate, error: nil)
+                source: source,
+                identifier: result.signed?.identifier,
+                location: result.location,
+                isUpdate: result.isUpdate,
+                error: nil
+            )
             return (report, .done)
         } catch {
             let report = Report(
-                source: source, identifier: nil, location: nil, isUpdate: nil, error: ErrorReport(error))
+                source: source,
+                identifier: nil,
+                location: nil,
+                isUpdate: nil,
+                error: ErrorReport(error)
+            )
             return (report, ExitCode(error))
         }
     }

@@ -29,11 +29,7 @@ enum Install {
                 repeats: true
             )
         ],
-        options: [
-            .p12.required(),
-            .passwordFile,
-            .profile,
-            .bundleID,
+        options: .signing + [
             Option(
                 name: "--to",
                 value: "TARGET",
@@ -41,12 +37,12 @@ enum Install {
                 isRequired: true,
                 help: "where the app goes"
             ),
-            .reporter,
+            Option(name: "--keep", value: "FILE", kind: .file(["ipa"]), help: "keep the signed archive there"),
             .sha256,
-            .foreignExtensions,
-            .pageSize,
+            .reporter,
             .json,
         ],
+        alternatives: [Option].identityAlternatives,
         environment: [.p12Password],
         run: run
     )

@@ -1,8 +1,8 @@
 import FerryActivity
 import FerryBytes
 import FerryPipeline
-import FerryTerminalReporter
 import FerrySigning
+import FerryTerminalReporter
 
 extension Sign {
     /// What `--json` prints.
@@ -28,8 +28,12 @@ extension Sign {
             identifier = signed.identifier
             bundles = signed.bundles.map { bundle in
                 Bundle(
-                    path: bundle.path, oldIdentifier: bundle.oldIdentifier, identifier: bundle.identifier,
-                    profile: bundle.profile, droppedEntitlements: bundle.droppedEntitlements)
+                    path: bundle.path,
+                    oldIdentifier: bundle.oldIdentifier,
+                    identifier: bundle.identifier,
+                    profile: bundle.profile,
+                    droppedEntitlements: bundle.droppedEntitlements
+                )
             }
             signedFiles = signed.signedFileCount
             warnings = signed.warnings
@@ -39,8 +43,10 @@ extension Sign {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let input = invocation.arguments.required("IN")
         let request = SigningRequest(
-            input: input, output: invocation.arguments.required("--output"),
-            options: try invocation.signingOptions())
+            input: input,
+            output: invocation.arguments.required("--output"),
+            options: try invocation.signingOptions()
+        )
         let signing = invocation.signer().sign(request)
         try await Session.run(invocation, onCommand: { if $0 == .cancelAll { signing.cancel() } }) { session in
             let signed = try await sign(signing, input, session)
@@ -50,7 +56,9 @@ extension Sign {
     }
 
     private static func sign(
-        _ signing: Signing, _ input: String, _ session: Session
+        _ signing: Signing,
+        _ input: String,
+        _ session: Session
     ) async throws -> SignedArchive {
         let id: InstallID = "sign"
         await session.center.send(.added(id, title: input))
@@ -67,7 +75,9 @@ extension Sign {
 
     /// What was done, for people.
     static func text(_ signed: SignedArchive) -> String {
-        var lines = ["Signed \(signed.signedFileCount) files as \(signed.identifier): \(signed.path), \(sizeText(signed.byteCount))."]
+        var lines = [
+            "Signed \(signed.signedFileCount) files as \(signed.identifier): \(signed.path), \(sizeText(signed.byteCount))."
+        ]
         for bundle in signed.bundles {
             if let old = bundle.oldIdentifier, old != bundle.identifier {
                 lines.append("  \(old) → \(bundle.identifier)")

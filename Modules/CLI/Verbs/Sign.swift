@@ -30,53 +30,9 @@ enum Sign {
                 kind: .file(["ipa"]),
                 isRequired: true,
                 help: "where the signed archive goes"
-            ),
-            .p12,
-            Option(
-                name: "--certificate",
-                value: "FILE",
-                kind: .file(["pem", "cer", "crt"]),
-                help: "the certificate, as PEM or DER, instead of --p12"
-            ),
-            Option(
-                name: "--key",
-                value: "FILE",
-                kind: .file(["pem", "key"]),
-                help: "the certificate's private key, as PEM"
-            ),
-            Option(
-                name: "--chain",
-                value: "FILE",
-                kind: .file(["pem", "cer", "crt"]),
-                count: .list,
-                needs: "--certificate",
-                help: "the certificates above it, up to the root"
-            ),
-            .passwordFile,
-            .profile,
-            .bundleID,
-            .foreignExtensions,
-            .pageSize,
-            Option(
-                name: "--entitlements",
-                value: "FILE",
-                kind: .file(["plist", "entitlements", "xml"]),
-                help: "the main app's entitlements, instead of what it had cut down to what its profile allows"
-            ),
-            Option(
-                name: "--verify",
-                value: "HOW",
-                kind: .forms([
-                    .init(text: "standard", summary: "read back all that is new"),
-                    .init(text: "full", summary: "read back everything"),
-                ]),
-                standard: "standard",
-                help: "how the result is checked"
-            ),
-            .reporter,
-            .json,
-        ],
-        alternatives: [["--p12"], ["--certificate", "--key"]],
+            )
+        ] + .signing + [.reporter, .json],
+        alternatives: [Option].identityAlternatives,
         environment: [.p12Password],
         run: run
     )

@@ -21,8 +21,12 @@ extension Verify {
             isRight = faults.allSatisfy(\.isWarning)
             self.faults = faults.map { fault in
                 Fault(
-                    code: fault.code.rawValue, place: fault.place, message: fault.message, remedy: fault.remedy,
-                    isWarning: fault.isWarning)
+                    code: fault.code.rawValue,
+                    place: fault.place,
+                    message: fault.message,
+                    remedy: fault.remedy,
+                    isWarning: fault.isWarning
+                )
             }
         }
     }
@@ -53,7 +57,8 @@ extension Verify {
         lines.append(
             count == 0
                 ? "\(green)✓\(end) \(report.path): no fault\(more)"
-                : "\(report.path): \(count) \(count == 1 ? "fault" : "faults")\(more)")
+                : "\(report.path): \(count) \(count == 1 ? "fault" : "faults")\(more)"
+        )
         return lines.joined(separator: "\n")
     }
 }

@@ -33,7 +33,8 @@ struct Session: Sendable {
     ///
     /// - Parameter onCommand: what keys on the terminal mean.
     static func run<Value: Sendable>(
-        _ invocation: Invocation, onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void,
+        _ invocation: Invocation,
+        onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void,
         _ body: (Session) async throws -> Value
     ) async throws -> Value {
         let choices = invocation.arguments.reporters(hasTerminal: invocation.console.errors.isTerminal)
@@ -48,7 +49,10 @@ struct Session: Sendable {
             }
         }
         let session = Session(
-            center: center, showsTerminal: choices.contains(.terminal), ownsOutput: choices.contains(.jsonOutput))
+            center: center,
+            showsTerminal: choices.contains(.terminal),
+            ownsOutput: choices.contains(.jsonOutput)
+        )
         let result: Result<Value, any Error>
         do {
             result = .success(try await body(session))
@@ -61,25 +65,34 @@ struct Session: Sendable {
     }
 
     private static func terminal(
-        _ invocation: Invocation, _ onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void
+        _ invocation: Invocation,
+        _ onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void
     ) -> TerminalReporter {
         TerminalReporter(
-            output: .descriptor(STDERR_FILENO), input: .descriptor(STDIN_FILENO),
+            output: .descriptor(STDERR_FILENO),
+            input: .descriptor(STDIN_FILENO),
             style: Style(environment: invocation.environment, isTerminal: invocation.console.errors.isTerminal),
-            clock: ContinuousClock(), now: { Date() }, onCommand: onCommand)
+            clock: ContinuousClock(),
+            now: { Date() },
+            onCommand: onCommand
+        )
     }
 }
 
 extension Invocation {
+    /// How many cores this process may use.
+    var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
     /// A signer on all cores, by the machine's clock.
     func signer() -> Signer {
-        Signer(threadCount: ProcessInfo.processInfo.activeProcessorCount, now: { Int64(Date().timeIntervalSince1970) })
+        Signer(threadCount: coreCount, now: { Int64(Date().timeIntervalSince1970) })
     }
 
     /// A downloader whose partial files outlive the process.
     func downloader() throws -> Downloader {
         var configuration = DownloadConfiguration(
-            stateFolder: try Folders.make(Folders(environment: environment).state + "/downloads"))
+            stateFolder: try Folders.make(Folders(environment: environment).state + "/downloads")
+        )
         configuration.userAgent = "ferry/" + program.version
         return try Downloader(configuration)
     }

@@ -1,0 +1,79 @@
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Another command that is measured on the same input.
+struct Rival: Sendable {
+    /// What to call it.
+    let name: String
+    /// What the shell is given; `{in}` and `{out}` stand for the two archives.
+    let command: String
+
+    /// Takes `NAME=COMMAND` apart; `nil` for anything else.
+    init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
+            text.index(after: equals) != text.endIndex
+        else { return nil }
+        name = String(text[..<equals])
+        command = String(text[text.index(after: equals)...])
+    }
+
+    /// Runs the command to its end; `nil` where it fails.
+    func run(input: String, output: String) throws(FileFailure) -> Measurement? {
+        unlink(output)
+        let line = command.replacing("{in}", with: Self.quoted(input)).replacing("{out}", with: Self.quoted(output))
+        let clock = ContinuousClock()
+        let start = clock.now
+        let process = try Self.spawn(line)
+        var status: Int32 = 0
+        var usage = rusage()
+        while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+        let wall = start.duration(to: clock.now)
+        guard status == 0 else { return nil }
+        var file = stat()
+        return Measurement(
+            wall: wall.inSeconds,
+            processor: ProcessUsage.seconds(usage),
+            peakMemory: usage.ru_maxrss * 1024,
+            output: stat(output, &file) == 0 ? Int(file.st_size) : nil
+        )
+    }
+
+    private static func spawn(_ line: String) throws(FileFailure) -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        // What others print is not of the result; their errors are for the reader.
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        let words = ["/bin/sh", "-c", line]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
+        guard code == 0 else { throw FileFailure("run", "/bin/sh", errorNumber: code) }
+        return process
+    }
+
+    private static func quoted(_ path: String) -> String {
+        "'" + path.replacing("'", with: #"'\''"#) + "'"
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

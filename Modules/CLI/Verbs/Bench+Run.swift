@@ -1,0 +1,162 @@
+import FerryBytes
+import FerrySigning
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Bench {
+    /// What `--json` prints.
+    struct Report: Encodable {
+        let input: String
+        let inputBytes: Int
+        let runs: Int
+        let cores: Int
+        let rows: [Row]
+    }
+
+    static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let input = arguments.required("IN")
+        let runs = arguments.number("--runs") ?? 1
+        let rivals = try arguments.values("--against").map { text throws(UsageError) in
+            guard let rival = Rival(text) else {
+                throw UsageError(
+                    .invalidValue,
+                    "“\(text)” is not NAME=COMMAND.",
+                    advice: "Give --against 'unzip=unzip -tqq {in}'."
+                )
+            }
+            return rival
+        }
+        let options = try invocation.signingOptions()
+        let bytes = try FileSource(path: input).count
+        let folder = try ScratchFolder()
+        let signer = invocation.signer()
+        let request = SigningRequest(input: input, output: folder.path + "/ferry.ipa", options: options)
+
+        var own: [String: [Measurement]] = [:]
+        var others: [[Measurement]] = rivals.map { _ in [] }
+        var failures = rivals.map { _ in 0 }
+        // In turn, so that a machine that slows down slows all of them; the first turn only warms up.
+        for turn in 0...runs {
+            for (name, cost) in try await measure(signer, request) where turn > 0 {
+                own[name, default: []].append(cost)
+            }
+            for (index, rival) in rivals.enumerated() {
+                try Task.checkCancellation()
+                let cost = try rival.run(input: input, output: folder.path + "/rival.ipa")
+                guard turn > 0 else { continue }
+                if let cost {
+                    others[index].append(cost)
+                } else {
+                    failures[index] += 1
+                }
+            }
+        }
+        let names = SigningPhase.allCases.map(\.rawValue) + ["whole"]
+        let rows =
+            names.map { Row($0, own[$0] ?? []) }
+            + rivals.indices.map { Row(rivals[$0].name, others[$0], failures: failures[$0]) }
+        let report = Report(
+            input: input,
+            inputBytes: bytes,
+            runs: runs,
+            cores: invocation.coreCount,
+            rows: rows
+        )
+        try invocation.show(report, text: text(report))
+        return failures.allSatisfy { $0 == 0 } ? .done : .failed
+    }
+
+    /// Signs once; gives what each phase and the whole cost.
+    private static func measure(_ signer: Signer, _ request: SigningRequest) async throws -> [(String, Measurement)] {
+        ProcessUsage.resetPeak()
+        let clock = ContinuousClock()
+        let start = (clock.now, ProcessUsage.processorSeconds())
+        var marks: [(String, ContinuousClock.Instant, Double)] = []
+        let signing = signer.sign(request)
+        for await event in signing.events {
+            guard case .phase(let phase) = event else { continue }
+            marks.append((phase.rawValue, clock.now, ProcessUsage.processorSeconds()))
+        }
+        let signed = try await signing.archive
+        let end = (clock.now, ProcessUsage.processorSeconds())
+        var costs: [(String, Measurement)] = []
+        for (index, mark) in marks.enumerated() {
+            let next = index + 1 < marks.count ? (marks[index + 1].1, marks[index + 1].2) : end
+            costs.append(
+                (mark.0, Measurement(wall: mark.1.duration(to: next.0).inSeconds, processor: next.1 - mark.2))
+            )
+        }
+        let whole = Measurement(
+            wall: start.0.duration(to: end.0).inSeconds,
+            processor: end.1 - start.1,
+            peakMemory: ProcessUsage.peak(),
+            output: signed.byteCount
+        )
+        return costs + [("whole", whole)]
+    }
+
+    /// A table: phases, the whole, and the others beside it.
+    static func text(_ report: Report) -> String {
+        let whole = report.rows.first { $0.name == "whole" }?.wall ?? 0
+        let header = ["", "wall", "least", "CPU", "memory", "output", "× whole"]
+        let lines = report.rows.map { row in
+            row.wall == 0 && row.failures > 0
+                ? [row.name, "failed", "", "", "", "", ""]
+                : [
+                    row.name, seconds(row.wall), seconds(row.wallMinimum), seconds(row.processor),
+                    row.peakMemory.map { sizeText($0) } ?? "", row.output.map { sizeText($0) } ?? "",
+                    whole > 0 ? decimals(row.wall / whole, 2) : "",
+                ]
+        }
+        let table = [header] + lines
+        let widths = header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+        let title =
+            "\(report.input), \(sizeText(report.inputBytes)): median of \(report.runs) on \(report.cores) cores"
+        return
+            ([title, ""]
+            + table.map { cells in
+                zip(cells, widths).enumerated().map { index, cell in
+                    let space = String(repeating: " ", count: cell.1 - cell.0.count)
+                    return index == 0 ? cell.0 + space : space + cell.0
+                }.joined(separator: "  ")
+            }).joined(separator: "\n")
+    }
+
+    private static func seconds(_ value: Double) -> String {
+        decimals(value, 3) + " s"
+    }
+
+    private static func decimals(_ value: Double, _ digits: Int) -> String {
+        let scale = digits == 2 ? 100.0 : 1000.0
+        let whole = Int((value * scale).rounded())
+        let fraction = String(whole % Int(scale))
+        return "\(whole / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+    }
+}
+
+/// A folder for outputs, beside nothing of the user's; gone with the last reference.
+///
+/// In memory where the system has such a place, so that the disk is not what is measured.
+private final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws(FileFailure) {
+        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        path = base + "/ferry-bench-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        guard mkdir(path, 0o700) == 0 else { throw FileFailure("create", path, errorNumber: errno) }
+    }
+
+    deinit {
+        for name in ["ferry.ipa", "rival.ipa"] {
+            unlink(path + "/" + name)
+        }
+        rmdir(path)
+    }
+}
