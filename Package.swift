@@ -103,21 +103,6 @@ let package = Package(
         plugin("TerminalReporter"),
 
         // Tests
-        tests("Activity", ["TestKit"]),
-        tests("Bytes"),
-        tests("PropertyList", ["TestKit"]),
-        tests("MachO", ["TestKit"]),
-        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
-        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
-        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
-        .testTarget(
-            name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "TestKit"],
-            path: "Tests/CLITests",
-            swiftSettings: settings
-        ),
-        tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
-        tests("TerminalReporter", ["FerryActivity", "TestKit"]),
         .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
         .executableTarget(
             name: "ferry-download-probe",
@@ -125,6 +110,21 @@ let package = Package(
             path: "Tests/DownloadProbe",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "CLITests",
+            dependencies: ["ferry", "FerryBytes", "TestKit"],
+            path: "Tests/CLITests",
+            swiftSettings: settings
+        ),
+        tests("Activity", ["TestKit"]),
+        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Bytes", ["TestKit"]),
+        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
         tests("Download", ["TestKit", "FerryBytes", "ferry-download-probe"]),
+        tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
+        tests("MachO", ["TestKit"]),
+        tests("PropertyList", ["TestKit"]),
+        tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

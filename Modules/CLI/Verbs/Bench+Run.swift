@@ -33,7 +33,7 @@ extension Bench {
             }
             return rival
         }
-        let options = try invocation.signingOptions()
+        let options = try await invocation.signingOptions()
         let bytes = try FileSource(path: input).count
         let folder = try ScratchFolder()
         let signer = invocation.signer()

@@ -19,7 +19,7 @@ extension Install {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         let folder = try folder(arguments.required("--to"))
-        let options = try invocation.signingOptions()
+        let options = try await invocation.signingOptions()
         let sources = arguments.values("SOURCE")
         let sha256 = arguments.value("--sha256").flatMap { [UInt8](hex: $0) }
         guard sha256 == nil || sources.count == 1 else {

@@ -45,7 +45,7 @@ extension Sign {
         let request = SigningRequest(
             input: input,
             output: invocation.arguments.required("--output"),
-            options: try invocation.signingOptions()
+            options: try await invocation.signingOptions()
         )
         let signing = invocation.signer().sign(request)
         try await Session.run(invocation, onCommand: { if $0 == .cancelAll { signing.cancel() } }) { session in

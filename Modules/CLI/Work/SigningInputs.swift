@@ -19,7 +19,7 @@ enum InputFile {
 
 extension Invocation {
     /// The identity that `--p12`, or `--certificate` and `--key`, name.
-    func identity() throws -> Identity {
+    func identity() async throws -> Identity {
         let passwords = PasswordSource(
             file: arguments.value("--password-file"),
             environment: environment,
@@ -31,7 +31,7 @@ extension Invocation {
         }
         if let path = arguments.value("--p12") {
             let bytes = try InputFile.bytes(path)
-            let password = try passwords.password(of: path)
+            let password = try await passwords.password(of: path)
             return try inside(path) { () throws(CodeSignatureError) in
                 try Identity(pkcs12: bytes, password: password, extra: extra)
             }
@@ -41,7 +41,7 @@ extension Invocation {
         }
         let keyBytes = try InputFile.bytes(key)
         let isEncrypted = String(decoding: keyBytes, as: UTF8.self).contains("ENCRYPTED")
-        let password = isEncrypted ? try passwords.password(of: key) : nil
+        let password = isEncrypted ? try await passwords.password(of: key) : nil
         let certificateBytes = try InputFile.bytes(certificate)
         return try inside(key) { () throws(CodeSignatureError) in
             try Identity(pemCertificates: certificateBytes, pemKey: keyBytes, password: password, extra: extra)
@@ -56,8 +56,8 @@ extension Invocation {
     }
 
     /// With what to sign, as the command line says it.
-    func signingOptions() throws -> SigningOptions {
-        var options = SigningOptions(identity: try identity(), profiles: try profiles())
+    func signingOptions() async throws -> SigningOptions {
+        var options = SigningOptions(identity: try await identity(), profiles: try profiles())
         options.bundleIdentifier = arguments.value("--bundle-id")
         if let wish = arguments.value("--foreign-extensions").flatMap({ ForeignExtensions(rawValue: $0) }) {
             options.foreignExtensions = wish
