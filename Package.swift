@@ -104,27 +104,27 @@ let package = Package(
 
         // Tests
         .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
-        .executableTarget(
-            name: "ferry-download-probe",
-            dependencies: ["FerryDownload"],
-            path: "Tests/DownloadProbe",
-            swiftSettings: settings
-        ),
+        tests("Activity", ["TestKit"]),
+        tests("Bytes", ["TestKit"]),
+        tests("PropertyList", ["TestKit"]),
+        tests("MachO", ["TestKit"]),
+        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
+        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
         .testTarget(
             name: "CLITests",
             dependencies: ["ferry", "FerryBytes", "TestKit"],
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
-        tests("Activity", ["TestKit"]),
-        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
-        tests("Bytes", ["TestKit"]),
-        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
-        tests("Download", ["TestKit", "FerryBytes", "ferry-download-probe"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
-        tests("MachO", ["TestKit"]),
-        tests("PropertyList", ["TestKit"]),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
-        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
+        .executableTarget(
+            name: "ferry-download-probe",
+            dependencies: ["FerryDownload"],
+            path: "Tests/DownloadProbe",
+            swiftSettings: settings
+        ),
+        tests("Download", ["TestKit", "FerryBytes", "ferry-download-probe"]),
     ]
 )
