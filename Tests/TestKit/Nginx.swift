@@ -94,6 +94,9 @@ public final class Nginx: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: nginx.path)
         process.arguments = ["-p", path, "-c", path + "/nginx.conf", "-e", path + "/logs/error.log"]
+        // With our output it would keep whoever reads that waiting, were we to end without ending it.
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
         // It writes the file once it listens.
