@@ -19,6 +19,10 @@ struct ActivityState: Sendable {
     private(set) var activity = Activity()
     private var positions: [InstallID: Int] = [:]
     private var steady = SteadyFraction()
+    /// The sum of all fractions in billionths: whole numbers, so that it stays exact however often they change.
+    private var billionths: Int64 = 0
+    /// How many of the listed installs have ended.
+    private var finished = 0
 
     init() {}
 
@@ -34,34 +38,40 @@ struct ActivityState: Sendable {
         guard let position = positions[event.installID], !activity.installs[position].isFinished else {
             return .nothing
         }
-        let before = activity.installs[position].fraction ?? 0
+        count(position, -1)
         let change = activity.installs[position].apply(event, at: date, bytesPerSecond: bytesPerSecond)
-        switch change {
-        case .nothing: return change
-        case .progress:
-            activity.measuredAt = date
-            let gain = (activity.installs[position].fraction ?? 0) - before
-            let count = Double(activity.count)
-            activity.totalFraction = steady.move(by: gain / count)
-        case .fact:
-            if case .finished(let id, _) = event { forget(except: id) }
-            activity.totalFraction = steady.move(to: activity.meanFraction)
-        }
+        count(position, 1)
+        if case .finished(let id, _) = event { forget(except: id) }
+        if change == .progress { activity.measuredAt = date }
+        moveTotal()
         return change
     }
 
     private mutating func add(_ id: InstallID, title: String, at date: Date) -> Change {
         if let position = positions[id], !activity.installs[position].isFinished { return .nothing }
-        if activity.isFinished { beginAnew() }
+        if finished > 0, finished == activity.installs.count { beginAnew() }
         let install = Install(id: id, title: title, addedAt: date)
         if let position = positions[id] {
+            count(position, -1)
             activity.installs[position] = install
         } else {
             positions[id] = activity.installs.count
             activity.installs.append(install)
         }
-        activity.totalFraction = steady.move(to: activity.meanFraction)
+        moveTotal()
         return .fact(.added(id))
+    }
+
+    /// Adds an install to the sums, or takes it away from them. A new one adds nothing.
+    private mutating func count(_ position: Int, _ sign: Int) {
+        let install = activity.installs[position]
+        billionths += Int64(sign) * Int64(((install.fraction ?? 0) * 1e9).rounded())
+        finished += install.isFinished ? sign : 0
+    }
+
+    private mutating func moveTotal() {
+        let sum = Double(billionths) / 1e9 + Double(activity.unlisted.total)
+        activity.totalFraction = steady.move(to: sum / Double(max(activity.count, 1)))
     }
 
     private mutating func beginAnew() {
@@ -70,15 +80,8 @@ struct ActivityState: Sendable {
         activity.number = number + 1
     }
 
-    /// Lets the total stay where `other` has seen it, if that is further and of the same activity.
-    mutating func keepUp(with other: ActivityState) {
-        guard activity.number == other.activity.number else { return }
-        activity.totalFraction = max(activity.totalFraction, other.activity.totalFraction)
-    }
-
     /// Keeps the finished installs to their limit, a tenth of it at a time. The one whose end is being told stays.
     private mutating func forget(except id: InstallID) {
-        let finished = activity.installs.count { $0.isFinished }
         guard finished > Activity.maximumFinishedInstalls else { return }
         var surplus = finished - Activity.maximumFinishedInstalls * 9 / 10
         var kept: [Install] = []
@@ -86,6 +89,8 @@ struct ActivityState: Sendable {
             if surplus > 0, let outcome = install.outcome, install.id != id {
                 activity.unlisted.count(outcome)
                 surplus -= 1
+                finished -= 1
+                billionths -= 1_000_000_000
             } else {
                 kept.append(install)
             }

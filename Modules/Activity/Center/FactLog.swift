@@ -7,8 +7,8 @@ import Foundation
 /// The facts that some reader has not seen yet, and where each reader is.
 ///
 /// A fact is kept once, however many readers there are, and goes when the last of them has seen it. No state is kept
-/// with it: a reader that lags applies the facts one by one to a state of its own; one that has caught up is given the
-/// present one. So an update never contradicts its fact. A reader that is more than `limit` facts behind is cut off,
+/// with it: a reader that lags applies the facts one by one to a state of its own; one that has caught up has none, and
+/// is given the present one. So an update never contradicts its fact. A reader that is more than `limit` facts behind is cut off,
 /// which bounds the log by that number whatever the readers do.
 struct FactLog: Sendable {
     /// What a reader gets when it asks.
@@ -30,8 +30,13 @@ struct FactLog: Sendable {
         var prelude: [Entry]
         /// The number of the next entry to read.
         var next: Int
-        /// The state after the last fact that was read.
-        var state: ActivityState
+        /// The state to go on from; `nil` for a reader that has caught up, so that the present state is nobody's but
+        /// ours and can be changed in place.
+        var state: ActivityState?
+        /// The number of the first entry that is not in ``state``: ``next``, or one more.
+        var stateEnd: Int
+        /// The total that was shown last, and in which activity: it must not go back.
+        var shown: (number: Int, total: Double)?
         /// The revision of the state that was given last.
         var revision: UInt64
         var sequence: UInt64 = 0
@@ -68,6 +73,7 @@ struct FactLog: Sendable {
     /// Applies an event; gives whether it changed anything.
     mutating func apply(_ event: ActivityEvent, at date: Date, bytesPerSecond: Double?) -> Bool {
         guard !isClosed else { return false }
+        if case .progress = event {} else { keepStateForReadersBehind() }
         switch state.apply(event, at: date, bytesPerSecond: bytesPerSecond) {
         case .nothing: return false
         case .progress: break
@@ -81,14 +87,25 @@ struct FactLog: Sendable {
     /// Tells that a reporter was detached.
     mutating func detached(_ name: String, reason: String, at date: Date) {
         guard !isClosed else { return }
+        keepStateForReadersBehind()
         append(Entry(event: nil, fact: .reporterDetached(name: name, reason: reason), date: date))
     }
 
     /// Ends everything, once.
     mutating func close(at date: Date) {
         guard !isClosed else { return }
+        keepStateForReadersBehind()
         append(Entry(event: nil, fact: .closed, date: date))
         isClosed = true
+    }
+
+    /// Before the state moves on from the one fact that a reader has not seen, that reader is given it.
+    private mutating func keepStateForReadersBehind() {
+        let end = end
+        for (id, reader) in readers where reader.state == nil && reader.next < end {
+            readers[id]?.state = state
+            readers[id]?.stateEnd = end
+        }
     }
 
     private mutating func append(_ entry: Entry) {
@@ -112,6 +129,7 @@ struct FactLog: Sendable {
             prelude: prelude.reversed(),
             next: end,
             state: ActivityState(before: state),
+            stateEnd: end,
             revision: prelude.isEmpty ? revision : 0
         )
     }
@@ -149,6 +167,7 @@ struct FactLog: Sendable {
     /// What comes next for a reader.
     mutating func take(_ id: Int) -> Take {
         guard var reader = readers.removeValue(forKey: id) else { return .end }
+        let isInPrelude = !reader.prelude.isEmpty
         let entry = next(of: &reader)
         let isAbreast = reader.prelude.isEmpty && reader.next == end
         if entry == nil, isClosed || reader.revision == revision {
@@ -157,19 +176,23 @@ struct FactLog: Sendable {
             return isClosed ? .end : .wait
         }
         if isAbreast {
-            let seen = reader.state
-            reader.state = state
-            reader.state.keepUp(with: seen)
+            reader.state = nil
             reader.revision = revision
-        } else if let event = entry?.event, let date = entry?.date {
-            _ = reader.state.apply(event, at: date)
+        } else if let entry, isInPrelude || reader.next > reader.stateEnd {
+            if let event = entry.event { _ = reader.state?.apply(event, at: entry.date) }
+            if !isInPrelude { reader.stateEnd = reader.next }
         }
+        var activity = (reader.state ?? state).activity
+        if let shown = reader.shown, shown.number == activity.number {
+            activity.totalFraction = max(activity.totalFraction, shown.total)
+        }
+        reader.shown = (activity.number, activity.totalFraction)
         reader.sequence += 1
         let update = ActivityUpdate(
             sequence: reader.sequence,
             date: entry?.date ?? changedAt,
             fact: entry?.fact,
-            activity: reader.state.activity
+            activity: activity
         )
         readers[id] = reader
         return .update(update)

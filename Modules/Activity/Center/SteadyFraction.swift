@@ -21,9 +21,4 @@ struct SteadyFraction: Sendable {
         shown = min(max(shown, shownAtFall + (1 - shownAtFall) * done), 1)
         return shown
     }
-
-    /// Takes what the raw fraction gained or lost and gives the one to show.
-    mutating func move(by gain: Double) -> Double {
-        move(to: raw + gain)
-    }
 }
