@@ -2,7 +2,12 @@ import Synchronization
 
 /// Keeps every update that it reads, for tests.
 public final class RecordingReporter: Reporter {
-    private let state = Mutex<(updates: [ActivityUpdate], hasEnded: Bool)>(([], false))
+    private struct State {
+        var updates: [ActivityUpdate] = []
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
 
     /// A reporter that has read nothing.
     public init() {}
