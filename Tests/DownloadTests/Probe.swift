@@ -1,55 +1,40 @@
 import Foundation
-import Testing
 
-/// A download in a process of its own, which can be killed.
-final class Probe: Sendable {
-    /// What it prints: an event a line. For one reader.
-    let lines: AsyncStream<String>
-    private let process: Process
-    private let input: FileHandle
+/// A download in a process of its own, which can be killed. Its calls block, so use it on a thread of its own.
+final class Probe {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private var unread = Data()
 
     init(url: String, file: String, state: String, pauseLimitMilliseconds: Int) throws {
         // SwiftPM builds it into the folder that the tests themselves run from.
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        process = Process()
         process.executableURL = folder.appendingPathComponent("ferry-download-probe")
         process.arguments = [url, file, state, String(pauseLimitMilliseconds)]
-        let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        self.input = input.fileHandleForWriting
-        let (lines, continuation) = AsyncStream<String>.makeStream()
-        self.lines = lines
         try process.run()
-        Thread.detachNewThread {
-            var rest = ""
-            while true {
-                let data = output.fileHandleForReading.availableData
-                guard !data.isEmpty else { break }
-                rest += String(decoding: data, as: UTF8.self)
-                while let end = rest.firstIndex(of: "\n") {
-                    continuation.yield(String(rest[..<end]))
-                    rest = String(rest[rest.index(after: end)...])
-                }
-            }
-            continuation.finish()
-        }
     }
 
     /// Gives it a line on standard input.
     func say(_ line: String) throws {
-        try input.write(contentsOf: Data("\(line)\n".utf8))
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
-    /// Reads lines until one fits.
-    func wait(for isIt: (String) -> Bool) async throws {
-        for await line in lines where isIt(line) { return }
-        throw POSIXError(.EPIPE)
+    /// Reads lines, an event each, until one fits.
+    func wait(for isIt: (String) -> Bool) throws {
+        var last = "nothing"
+        while let line = readLine() {
+            if isIt(line) { return }
+            last = line
+        }
+        throw Ended(last: last)
     }
 
     /// Reads until so many bytes are there.
-    func waitForBytes(_ count: Int) async throws {
-        try await wait { line in
+    func waitForBytes(_ count: Int) throws {
+        try wait { line in
             line.hasPrefix("progress ") && Int(line.dropFirst("progress ".count)).map { $0 >= count } == true
         }
     }
@@ -58,5 +43,31 @@ final class Probe: Sendable {
     func kill() {
         _ = Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+    }
+
+    /// It ended before what was waited for.
+    struct Ended: Error {
+        let last: String
+    }
+
+    private func readLine() -> String? {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread.removeSubrange(...end) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { return nil }
+            unread += data
+        }
+    }
+}
+
+/// Runs work that blocks on a thread of its own, so that it neither waits for the other tests nor stops them.
+func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
+            continuation.resume(with: Result(catching: work))
+        }
     }
 }

@@ -11,7 +11,8 @@ public final class Nginx: Sendable {
     public let folder: TemporaryFolder
     /// Its port for http.
     public let port: Int
-    /// Its port for https, with HTTP/2; `/up` redirects to `/file` there, `/down` to `/file` on http.
+    /// Its port for https, with HTTP/2; `/up` redirects to `/file` there, `/down` to `/file` on http, and
+    /// `/slow/` gives a megabyte a second.
     public let securePort: Int
     private let process: Process
 
@@ -84,6 +85,10 @@ public final class Nginx: Sendable {
                     ssl_certificate \(path)/certificate.pem;
                     ssl_certificate_key \(path)/key.pem;
                     root \(path)/files;
+                    location /slow/ {
+                        alias \(path)/files/;
+                        limit_rate 1m;
+                    }
                     location /down { return 302 http://127.0.0.1:\(port)/file; }
                     location /up { return 302 https://127.0.0.1:\(securePort)/file; }
                 }
