@@ -127,6 +127,6 @@ let package = Package(
             path: "Tests/DownloadProbe",
             swiftSettings: settings
         ),
-        tests("Download", ["TestKit", "FerryBytes", "ferry-download-probe"]),
+        tests("Download", ["TestKit", "FerryBytes", "COpenSSL", "ferry-download-probe"]),
     ]
 )

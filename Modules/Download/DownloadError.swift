@@ -90,8 +90,6 @@ extension DownloadError {
                 failure.message,
                 remedy: "Make room on the disk and start the download again; it goes on where it stopped."
             )
-        case ENOENT:
-            self.init(.file, failure.message, remedy: failure.remedy)
         default:
             self.init(.file, failure.message, remedy: failure.remedy ?? "Check the disk that it is on.")
         }

@@ -161,6 +161,13 @@ let sample: [UInt8] = {
         #expect(there["accept"] == "a/b")
     }
 
+    @Test func `goes through a proxy that it is told of`() async throws {
+        var world = try World { [file] in file.answer($0) }
+        world.configuration.proxy = world.server.url("")
+        #expect(try await world.run { $0.url = "http://ferry.invalid/there" }.file != nil)
+        #expect(world.server.exchanges.map(\.request.path) == ["http://ferry.invalid/there"])
+    }
+
     @Test func `gives up in a loop of redirects`() async throws {
         let world = try World { HTTPServer.Response(301, [("Location", $0.path)]) }
         let error = try await world.run().error

@@ -137,10 +137,10 @@ extension DownloadCourse {
     ///
     /// Always from there, for what it redirects to may be valid for a few minutes only.
     mutating func connect() -> [Step] {
-        var steps: [Step] = []
         if completedBytes > 0, completedBytes == version.totalBytes {
-            return steps + seal()
+            return seal()
         }
+        var steps: [Step] = []
         if completedBytes > 0, version.validator == nil {
             steps += startOver(reason: "The server gives nothing to check that its file is still the same.")
         }
