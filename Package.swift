@@ -51,8 +51,11 @@ let package = Package(
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
-        .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
+        .library(name: "FerryDownload", targets: ["FerryDownload"]),
+        .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
+        .library(name: "FerryPipeline", targets: ["FerryPipeline"]),
+        .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
     ],
     targets: [
@@ -65,68 +68,76 @@ let package = Package(
         module("Bytes", ["CKernel"]),
 
         // Formats
-        module("PropertyList", ["FerryBytes"]),
-        module("MachO", ["FerryBytes"]),
-        module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
+        module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
+        module("MachO", ["FerryBytes"]),
+        module("PropertyList", ["FerryBytes"]),
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
+
+        // For the demo and the tests
+        module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
 
         // Stages
         module("Activity"),
+        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
+        module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
-        ),
-        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
-        module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
-        module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
-
-        // Top
-        module(
-            "Pipeline",
-            [
-                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity",
-            ]
-        ),
-        .executableTarget(
-            name: "ferry",
-            dependencies: [
-                "FerryBytes", "FerryPropertyList", "FerryCodeSignature", "FerryAppBundle", "FerryActivity",
-                "FerrySigning", "FerryDownload", "FerryInstalling", "FerryPipeline", "FerryTerminalReporter",
-                "FerryJSONLogReporter", "FerryMachO",
-            ],
-            path: "Modules/CLI",
-            swiftSettings: settings
         ),
 
         // Plugins
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
 
-        // Tests
-        .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
-        tests("Activity", ["TestKit"]),
-        tests("Bytes", ["TestKit"]),
-        tests("PropertyList", ["TestKit"]),
-        tests("MachO", ["TestKit"]),
-        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
-        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
-        tests("Sample", ["FerryBytes", "FerryPropertyList", "FerryAppBundle", "FerryMachO", "FerryZip", "TestKit"]),
-        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
-        .testTarget(
-            name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "TestKit"],
-            path: "Tests/CLITests",
+        // Top
+        module(
+            "Pipeline",
+            ["FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity"]
+        ),
+        .executableTarget(
+            name: "ferry",
+            dependencies: [
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
+                "FerrySigning", "FerryTerminalReporter",
+            ],
+            path: "Modules/CLI",
             swiftSettings: settings
         ),
-        tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
-        tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+
+        // Tests
+        .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
         .executableTarget(
             name: "ferry-download-probe",
             dependencies: ["FerryDownload"],
             path: "Tests/DownloadProbe",
             swiftSettings: settings
         ),
-        tests("Download", ["TestKit", "FerryBytes", "COpenSSL", "ferry-download-probe"]),
+        .testTarget(
+            name: "CLITests",
+            dependencies: ["ferry", "FerryBytes", "TestKit"],
+            path: "Tests/CLITests",
+            swiftSettings: settings
+        ),
+        tests("Activity", ["TestKit"]),
+        tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Bytes", ["TestKit"]),
+        tests("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]),
+        tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
+        tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
+        tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
+        tests("PropertyList", ["TestKit"]),
+        tests("Sample", ["FerryAppBundle", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerryZip", "TestKit"]),
+        tests(
+            "Signing",
+            [
+                "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryPropertyList", "FerrySample",
+                "FerryZip", "TestKit",
+            ]
+        ),
+        tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

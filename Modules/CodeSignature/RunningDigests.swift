@@ -1,4 +1,4 @@
-import Synchronization
+import FerryBytes
 
 /// SHA-1 and SHA-256 of content whose end is not known yet.
 ///
@@ -9,11 +9,11 @@ public final class RunningDigests: Sendable {
         let sha256 = Digester(.sha256)
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// Begins with no content.
     public init() {
-        state = Mutex(State())
+        state = Guarded(State())
     }
 
     /// Adds content.

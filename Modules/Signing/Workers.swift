@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import FerryBytes
 
 #if canImport(Glibc)
 import Glibc
@@ -20,7 +20,7 @@ final class Workers: TaskExecutor {
 
     /// What the threads hold on to; they must not keep the pool itself alive.
     private final class Queue: Sendable {
-        private let jobs = Mutex<[UnownedJob?]>([])
+        private let jobs = Guarded<[UnownedJob?]>([])
         private let ready = DispatchSemaphore(value: 0)
 
         func add(_ job: UnownedJob?) {
@@ -148,12 +148,12 @@ private final class Worklist: Sendable {
         var hugeIsRunning = false
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     init(_ order: [(index: Int, cost: Int)], hugeCost: Int) {
         let split = order.firstIndex { $0.cost <= hugeCost } ?? order.count
         let indexes = order.map(\.index)
-        state = Mutex(State(huge: indexes[..<split], others: indexes[split...]))
+        state = Guarded(State(huge: indexes[..<split], others: indexes[split...]))
     }
 
     /// The next entry to work on; `nil` where none may be begun any more by the one who asks.

@@ -1,6 +1,5 @@
 import FerryBytes
 import FoundationEssentials
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -49,7 +48,7 @@ final class Console: Sendable {
     let output: Stream
     /// Where errors, questions and progress go.
     let errors: Stream
-    private let turn = Mutex(())
+    private let turn = Guarded(())
 
     /// Writes to these two.
     init(output: Stream, errors: Stream) {

@@ -1,5 +1,4 @@
 import FerryBytes
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -16,7 +15,7 @@ final class Descriptor: Sendable {
 
     /// The system's number for it.
     let number: Int32
-    private let isOpen = Mutex(true)
+    private let isOpen = Guarded(true)
 
     private init(_ number: Int32) {
         self.number = number

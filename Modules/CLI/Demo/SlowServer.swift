@@ -1,6 +1,5 @@
 import FerryBytes
 import FerryCodeSignature
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -22,7 +21,7 @@ final class SlowServer: Sendable {
     let url: String
     private let service: Service
     private let stopping: Descriptor
-    private let threads: Mutex<[pthread_t]>
+    private let threads: Guarded<[pthread_t]>
 
     /// Begins to serve `bytes` under `name`.
     ///
@@ -40,7 +39,7 @@ final class SlowServer: Sendable {
         url = "http://127.0.0.1:\(port)\(path)"
         self.service = service
         self.stopping = stopping
-        threads = Mutex([])
+        threads = Guarded([])
         for _ in 0..<Self.connectionLimit {
             guard let thread = startThread({ service.run() }) else { continue }
             threads.withLock { $0.append(thread) }

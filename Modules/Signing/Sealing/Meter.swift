@@ -1,10 +1,10 @@
-import Synchronization
+import FerryBytes
 
 /// Counts bytes from several threads and reports whole percents.
 final class Meter: Sendable {
     private let total: Int
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
-    private let state = Mutex((completed: 0, percent: -1))
+    private let state = Guarded((completed: 0, percent: -1))
 
     init(total: Int, report: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void) {
         self.total = total
