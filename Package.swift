@@ -107,8 +107,8 @@ let package = Package(
         tests("Activity", ["TestKit"]),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),
-        tests("MachO", ["TestKit"]),
-        tests("CodeSignature", ["TestKit", "FerryPropertyList", "FerryMachO"]),
+        tests("MachO", ["FerryBytes", "TestKit"]),
+        tests("CodeSignature", ["TestKit", "FerryBytes", "FerryPropertyList", "FerryMachO"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
         .testTarget(
