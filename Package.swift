@@ -110,6 +110,13 @@ let package = Package(
         tests("MachO", ["FerryBytes", "TestKit"]),
         tests("CodeSignature", ["TestKit", "FerryBytes", "FerryPropertyList", "FerryMachO"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests(
+            "Signing",
+            [
+                "FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip",
+                "TestKit",
+            ]
+        ),
         tests("Installing", ["FerryBytes", "FerryPropertyList", "FerryZip", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
         .testTarget(

@@ -15,38 +15,60 @@ struct Inspector: Sendable {
         let source = contents.source
         let entries = contents.directory.entries.filter { contents.code[$0.index] != nil }
         let files = try await workers.map(
-            entries, cost: \.uncompressedSize, hugeCost: Sealer.hugeCode, context: { Inflater() }
+            entries,
+            cost: \.uncompressedSize,
+            hugeCost: Sealer.hugeCode,
+            context: { Inflater() }
         ) { entry, inflater in
             try Self.inspect(entry, in: source, inflater)
         }
-        let entitlements = Dictionary(files.map { ($0.file.path, $0.entitlements) }, uniquingKeysWith: { one, _ in one })
+        let entitlements = Dictionary(
+            files.map { ($0.file.path, $0.entitlements) },
+            uniquingKeysWith: { one, _ in one }
+        )
         let inflater = Inflater()
         return ArchiveInspection(
-            path: path, byteCount: source.count, entryCount: contents.directory.entries.count,
+            path: path,
+            byteCount: source.count,
+            entryCount: contents.directory.entries.count,
             unpackedByteCount: contents.directory.entries.reduce(0) { $0 + $1.uncompressedSize },
             bundles: contents.tree.bundles.map { bundle in
                 inspect(bundle, contents, inflater, bundle.executable.flatMap { entitlements[$0] ?? nil })
             },
             code: files.map(\.file),
-            warnings: contents.tree.problems().map(\.message) + contents.tree.warnings.map(\.description))
+            warnings: contents.tree.problems().map(\.message) + contents.tree.warnings.map(\.description)
+        )
     }
 
     private func inspect(
-        _ bundle: Bundle, _ contents: ArchiveContents, _ inflater: Inflater, _ entitlements: PropertyList.Dictionary?
+        _ bundle: Bundle,
+        _ contents: ArchiveContents,
+        _ inflater: Inflater,
+        _ entitlements: PropertyList.Dictionary?
     ) -> ArchiveInspection.Bundle {
         let profile = contents.directory.entry(named: bundle.profilePath)
             .flatMap { $0.uncompressedSize <= 16 << 20 ? try? inflater.contents(of: $0, in: contents.source) : nil }
             .flatMap { try? ProvisioningProfile(bytes: $0, path: bundle.profilePath) }
         return ArchiveInspection.Bundle(
-            path: bundle.path, kind: bundle.kind.rawValue, identifier: bundle.identifier,
-            name: bundle.info.displayName, version: bundle.info.version, build: bundle.info.build,
-            minimumOS: bundle.info.minimumOS, platforms: bundle.info.supportedPlatforms,
-            extensionPoint: bundle.info.extensionPoint, executable: bundle.isCode ? bundle.executable : nil,
-            profile: profile.map(ArchiveInspection.Profile.init), entitlements: entitlements)
+            path: bundle.path,
+            kind: bundle.kind.rawValue,
+            identifier: bundle.identifier,
+            name: bundle.info.displayName,
+            version: bundle.info.version,
+            build: bundle.info.build,
+            minimumOS: bundle.info.minimumOS,
+            platforms: bundle.info.supportedPlatforms,
+            extensionPoint: bundle.info.extensionPoint,
+            executable: bundle.isCode ? bundle.executable : nil,
+            profile: profile.map(ArchiveInspection.Profile.init),
+            entitlements: entitlements
+        )
     }
 
     private static func inspect(
-        _ entry: ZipEntry, in source: FileSource, _ inflater: Inflater
+        _ entry: ZipEntry,
+        in source: FileSource,
+        _ inflater: Inflater
     ) throws -> (file: ArchiveInspection.CodeFile, entitlements: PropertyList.Dictionary?) {
         let bytes = try inflater.contents(of: entry, in: source)
         let file = try MachOFile(bytes)
