@@ -45,7 +45,7 @@ package struct SampleMachO: Sendable {
     package var usesOldVersionCommand = false
     /// How many bytes of content `__const` has, which deflate to about two fifths.
     package var payloadBytes = 48 << 10
-    /// How many bytes are free for further load commands; 0 for a header that is full.
+    /// How many bytes are free for further load commands, a multiple of four; 0 for a header that is full.
     package var headerPadding = 4096
     /// How many zeros are left for a signature, 16-aligned; `nil` for a file that never had one.
     package var signatureRoom: Int?
@@ -76,7 +76,7 @@ package struct SampleMachO: Sendable {
         return min(numbers[0], 0xFFFF) << 16 | min(numbers[1], 0xFF) << 8 | min(numbers[2], 0xFF)
     }
 
-    /// Wraps images for several architectures into one file.
+    /// Wraps whole images for several architectures into one file, in this order.
     ///
     /// - Parameter alignment: every image begins at a multiple of 2 to this power.
     package static func fat(_ slices: [[UInt8]], alignment: Int = 14) -> [UInt8] {

@@ -95,7 +95,8 @@ package struct ThrowawayIdentity: Sendable {
     /// - Parameter includesChain: whether intermediate and root are in it too.
     /// - Parameter legacy: RC2-40 for the certificates, 3DES for the key and a SHA-1 MAC, as Keychain Access and
     ///   `openssl pkcs12 -legacy` write; else AES-256 and SHA-256.
-    package func p12(password: Secret, includesChain: Bool = true, legacy: Bool = false) throws -> [UInt8] {
+    package func p12(password: Secret, includesChain: Bool = true, legacy: Bool = false) throws(SampleError) -> [UInt8]
+    {
         OpenSSL.loadProviders
         let others = ferry_sk_X509_new()
         defer { ferry_sk_X509_pop_free(others) }
