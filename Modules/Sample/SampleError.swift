@@ -6,8 +6,6 @@ package struct SampleError: ExplainedError, Equatable {
     package enum Code: String, Sendable {
         /// OpenSSL refused to make a key, a certificate, a PKCS#12 file or a message.
         case openSSL
-        /// The parameters fit no file of the format.
-        case parameters
     }
 
     /// What kind of trouble it is.
