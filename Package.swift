@@ -79,6 +79,7 @@ let package = Package(
         ),
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
+        module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
 
         // Top
         module(
@@ -118,6 +119,7 @@ let package = Package(
             ]
         ),
         tests("Installing", ["FerryBytes", "FerryPropertyList", "FerryZip", "TestKit"]),
+        tests("Sample", ["FerryBytes", "FerryPropertyList", "FerryAppBundle", "FerryMachO", "FerryZip", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
         .testTarget(
             name: "CLITests",
