@@ -102,6 +102,7 @@ public enum EntitlementsDER {
             }
             last = Array(key)
             let (tag, content) = try parts.next()
+            guard parts.isAtEnd else { throw malformed("an entry has more than a key and a value") }
             dictionary[String(decoding: key, as: UTF8.self)] = try value(tag, content, depth: depth + 1)
         }
         return dictionary
@@ -110,7 +111,9 @@ public enum EntitlementsDER {
     private static func value(_ tag: UInt8, _ content: ArraySlice<UInt8>, depth: Int) throws -> PropertyList {
         guard depth <= depthLimit * 2 else { throw malformed("they are nested too deep") }
         switch tag {
-        case 0x01: return .boolean(content.first != 0)
+        case 0x01:
+            guard content.count == 1 else { throw malformed("a boolean has \(content.count) bytes") }
+            return .boolean(content.first != 0)
         case 0x02:
             guard (1...8).contains(content.count), let lead = content.first else { throw malformed("a number is long") }
             if content.count > 1, let next = content.dropFirst().first,

@@ -22,8 +22,9 @@ public enum HashAlgorithm: UInt8, Sendable, Hashable, CaseIterable {
 ///
 /// Owned by one worker at a time. OpenSSL's algorithm is looked up once a digester: a look-up a digest costs more than
 /// hashing a page.
-// Unchecked, as the compiler cannot see into OpenSSL: there is one owner (not copyable), and nothing is shared.
 public struct Digester: ~Copyable, @unchecked Sendable {
+    // Unchecked, as the compiler cannot see into OpenSSL: there is one owner (not copyable), and nothing is shared.
+
     /// The hash it makes.
     public let algorithm: HashAlgorithm
     private let context: OpaquePointer

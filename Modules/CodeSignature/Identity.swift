@@ -76,6 +76,13 @@ public struct Identity: Sendable {
 
     private static func refusal(_ container: OpaquePointer, _ password: Secret) -> CodeSignatureError {
         let reason = OpenSSL.lastReason()
+        guard PKCS12_mac_present(container) == 1 else {
+            return CodeSignatureError(
+                .identity,
+                "the PKCS#12 file holds no check of its password (MAC), without which it is not opened.",
+                remedy: "Export the identity again, with a password."
+            )
+        }
         let fits =
             PKCS12_verify_mac(container, password.revealed, -1) == 1
             || (password.revealed.isEmpty && PKCS12_verify_mac(container, nil, 0) == 1)

@@ -3,7 +3,9 @@ public import FerryPropertyList
 /// Which files of a bundle its seal covers, and how strictly.
 ///
 /// A dictionary of patterns; each has `true`, `false`, or `{ weight, omit | optional | nested }`. The heaviest pattern
-/// that matches a path decides. Source: libsecurity_codesigning `resources.cpp`.
+/// that matches a path decides. Of equally heavy ones Apple's tools take whichever their hash table gives first; Xcode writes
+/// `^` and `^Info\.plist$ omit`, both of weight 20, and leaves Info.plist out, so here leaving out wins.
+/// Source: libsecurity_codesigning `resources.cpp`.
 public struct ResourceRules: Sendable {
     /// What a rule says of a file.
     public enum Kind: Sendable, Hashable {
@@ -69,16 +71,8 @@ public struct ResourceRules: Sendable {
     public func kind(of path: String) -> Kind? {
         let utf8 = Array(path.utf8)
         var best: Rule?
-        for rule in rules where rule.pattern.matches(path, utf8) {
-            guard let other = best else {
-                best = rule
-                continue
-            }
-            // Which of two equally heavy rules Apple's tools take depends on the order of a hash table; that a file
-            // need not be sealed is the reading that is safe for both.
-            if rule.weight > other.weight || (rule.weight == other.weight && rule.kind == .omitted) {
-                best = rule
-            }
+        for rule in rules where rule.weight >= (best?.weight ?? -.infinity) && rule.pattern.matches(utf8) {
+            if rule.weight > (best?.weight ?? -.infinity) || rule.kind == .omitted { best = rule }
         }
         return best?.kind
     }
@@ -125,7 +119,7 @@ public struct ResourceRules: Sendable {
 }
 
 extension ResourceRules {
-    /// A rule's pattern: those that Apple's tools write are matched by hand, any other by a regular expression.
+    /// A rule's pattern: those that Apple's tools write are matched by hand, any other by a ``PathPattern``.
     enum Pattern: Sendable {
         case everything
         case folderEnding(String)
@@ -133,11 +127,12 @@ extension ResourceRules {
         case topFolder(String)
         case topFile(String)
         case file(String)
-        case expression(String)
+        case dSYM
+        case expression(PathPattern)
 
         init(_ text: String) throws(CodeSignatureError) {
             switch text {
-            case "^", "^.*", ".*": self = .everything
+            case "^.*", ".*": self = .everything
             case #"^.*\.lproj/"#: self = .folderEnding(".lproj/")
             case #"^.*\.lproj/locversion.plist$"#: self = .folderEndingWithFile(".lproj/", "locversion.plist")
             case #"^Base\.lproj/"#: self = .topFolder("Base.lproj/")
@@ -146,17 +141,17 @@ extension ResourceRules {
             case "^PkgInfo$": self = .topFile("PkgInfo")
             case "^version.plist$", #"^version\.plist$"#: self = .topFile("version.plist")
             case #"^embedded\.provisionprofile$"#: self = .topFile("embedded.provisionprofile")
+            case #".*\.dSYM($|/)"#: self = .dSYM
             default:
                 do {
-                    _ = try Regex(text)
+                    self = .expression(try PathPattern(text))
                 } catch {
                     throw CodeSignatureError(.seal, "the seal's rule “\(text)” is no regular expression.")
                 }
-                self = .expression(text)
             }
         }
 
-        func matches(_ path: String, _ utf8: [UInt8]) -> Bool {
+        func matches(_ utf8: [UInt8]) -> Bool {
             switch self {
             case .everything: return true
             case .folderEnding(let ending): return utf8.contains(Array(ending.utf8))
@@ -165,11 +160,8 @@ extension ResourceRules {
             case .topFile(let name): return utf8.elementsEqual(name.utf8)
             case .file(let name):
                 return utf8.elementsEqual(name.utf8) || utf8.hasSuffix(Array(("/" + name).utf8))
-            case .expression(let text):
-                // Our own `.dSYM` rule ends here too; most paths cannot match it.
-                if text == #".*\.dSYM($|/)"#, !utf8.contains(Array(".dSYM".utf8)) { return false }
-                guard let expression = try? Regex(text) else { return false }
-                return (try? expression.firstMatch(in: path)) != nil
+            case .dSYM: return utf8.contains(Array(".dSYM/".utf8)) || utf8.hasSuffix(Array(".dSYM".utf8))
+            case .expression(let pattern): return pattern.occurs(in: utf8)
             }
         }
     }

@@ -1,3 +1,4 @@
+import FerryBytes
 import FerryPropertyList
 
 /// The seal of a bundle: `_CodeSignature/CodeResources`, the digest of every file that is not the main executable.
@@ -28,10 +29,29 @@ public struct ResourceSeal: Sendable {
         case link(target: String)
     }
 
-    /// `files`, by path.
-    public let files: [String: Entry]
-    /// `files2`, by path.
-    public let files2: [String: Entry]
+    /// What a seal says of its files, by path; two spellings of `ü` are two files.
+    public struct Entries: Sendable, Hashable {
+        private var entries: [[UInt8]: Entry] = [:]
+
+        /// How many there are.
+        public var count: Int { entries.count }
+
+        /// All of them, in no order.
+        public var all: [(path: String, entry: Entry)] {
+            entries.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
+        }
+
+        /// What the seal says of the file at a path.
+        public internal(set) subscript(path: String) -> Entry? {
+            get { entries[Array(path.utf8)] }
+            set { entries[Array(path.utf8)] = newValue }
+        }
+    }
+
+    /// `files`.
+    public let files: Entries
+    /// `files2`.
+    public let files2: Entries
     /// `rules`.
     public let rules: ResourceRules
     /// `rules2`; `nil` in a seal of before 2013.
@@ -42,7 +62,8 @@ public struct ResourceSeal: Sendable {
 
     /// Whether a file never belongs into a seal: the signature itself.
     public static func isSignaturePart(_ path: String) -> Bool {
-        path.hasPrefix("_CodeSignature/") || path.hasPrefix("_MASReceipt/") || path == "CodeResources"
+        path.beginsExactly(with: "_CodeSignature/") || path.beginsExactly(with: "_MASReceipt/")
+            || path == "CodeResources"
             || path == "_CodeSignature" || path == "_MASReceipt"
     }
 
@@ -107,12 +128,12 @@ public struct ResourceSeal: Sendable {
         }
     }
 
-    private static func entries(_ value: PropertyList?) throws(CodeSignatureError) -> [String: Entry] {
+    private static func entries(_ value: PropertyList?) throws(CodeSignatureError) -> Entries {
         guard case .dictionary(let paths)? = value else {
             guard value == nil else { throw CodeSignatureError(.seal, "the seal's list of files is no dictionary.") }
-            return [:]
+            return Entries()
         }
-        var entries: [String: Entry] = [:]
+        var entries = Entries()
         for (path, value) in paths {
             var entry = Entry()
             switch value {

@@ -12,13 +12,15 @@ public enum SealVerifier {
     ) -> [Fault] {
         var faults: [Fault] = []
         let present = contents.filter { !ResourceSeal.isSignaturePart($0.path) }
-        var names: Set<String> = []
+        // By their bytes: two spellings of `ü` are two files.
+        var names: Set<[UInt8]> = []
         for (path, content) in present {
-            names.insert(path)
+            names.insert(Array(path.utf8))
             faults += check(path, content, seal, bundle)
         }
-        for (path, entry) in seal.files2.merging(seal.files, uniquingKeysWith: { one, _ in one }) {
-            guard !names.contains(path), !entry.isOptional, !entry.isNestedCode else { continue }
+        let sealed = seal.files2.all + seal.files.all.filter { seal.files2[$0.path] == nil }
+        for (path, entry) in sealed {
+            guard !names.contains(Array(path.utf8)), !entry.isOptional, !entry.isNestedCode else { continue }
             faults.append(
                 Fault(
                     .sealedFileMissing,

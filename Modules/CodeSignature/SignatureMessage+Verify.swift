@@ -99,7 +99,10 @@ extension SignatureMessage {
     private static func signingTime(_ info: OpaquePointer) -> Int64? {
         let index = CMS_signed_get_attr_by_NID(info, NID_pkcs9_signingTime, -1)
         guard index >= 0, let attribute = CMS_signed_get_attr(info, index),
-            let value = X509_ATTRIBUTE_get0_type(attribute, 0), let time = value.pointee.value.utctime
+            let value = X509_ATTRIBUTE_get0_type(attribute, 0),
+            // A signer may put anything there, and a boolean's value is no pointer.
+            value.pointee.type == V_ASN1_UTCTIME || value.pointee.type == V_ASN1_GENERALIZEDTIME,
+            let time = value.pointee.value.utctime
         else { return nil }
         return Certificate.seconds(time)
     }

@@ -99,6 +99,7 @@ public struct SuperBlob: Sendable, Hashable {
             throw CodeSignatureError(.malformed, "the signature claims \(count) blobs.")
         }
         var blobs: [Blob] = []
+        var total = 0
         for index in 0..<count {
             let slot = Slot(rawValue: try whole.integer(at: 12 + index * 8, .big))
             let offset = Int(try whole.integer(at: 16 + index * 8, as: UInt32.self, .big))
@@ -109,7 +110,12 @@ public struct SuperBlob: Sendable, Hashable {
                     "the blob of slot 0x\(String(slot.rawValue, radix: 16)) is empty or there twice."
                 )
             }
-            blobs.append(Blob(slot: slot, bytes: Array(try whole.bytes(at: offset, count: size))))
+            let bytes = try whole.bytes(at: offset, count: size)
+            total += size
+            guard total <= length else {
+                throw CodeSignatureError(.malformed, "the signature's blobs lie over each other.")
+            }
+            blobs.append(Blob(slot: slot, bytes: Array(bytes)))
         }
         return blobs
     }

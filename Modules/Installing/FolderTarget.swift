@@ -94,6 +94,14 @@ public struct FolderTarget: InstallTarget {
         guard let identifier = tree.root.identifier else {
             throw InstallError(.archive, "\(tree.root.path): the app has no bundle identifier.")
         }
+        // It becomes a folder's name, and hidden ones are those that are swept.
+        guard !identifier.beginsExactly(with: ".") else {
+            throw InstallError(
+                .archive,
+                "\(tree.root.path): the bundle identifier “\(identifier)” begins with a dot.",
+                remedy: "Get the app again, or sign it with another --bundle-id."
+            )
+        }
         return (tree.root.path, identifier)
     }
 

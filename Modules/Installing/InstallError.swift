@@ -36,7 +36,8 @@ public struct InstallError: ExplainedError {
         case let error as FileFailure where error.path != path:
             self.init(error.isFullDisk ? .room : .target, error.message, remedy: error.remedy)
         case let error as any ExplainedError:
-            self.init(.archive, "\(path): \(error.message)", remedy: error.remedy)
+            let isNamed = error.message.beginsExactly(with: path + ":")
+            self.init(.archive, isNamed ? error.message : "\(path): \(error.message)", remedy: error.remedy)
         default: self.init(.archive, "\(path): \(error)")
         }
     }

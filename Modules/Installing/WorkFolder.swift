@@ -28,9 +28,9 @@ final class WorkFolder {
             rmdir(path)
             throw FileFailure("open", path, errorNumber: number)
         }
-        flock(lock, LOCK_EX | LOCK_NB)
-        // While it was made but not locked yet, a sweep may have taken it for a left-over; only the mode of the
-        // folder that is put in place matters later.
+        // A sweep may hold the lock for an instant, to see that the folder is young: so this waits.
+        while flock(lock, LOCK_EX) != 0, errno == EINTR {}
+        // Until here the mode says that the folder is about to be locked; later only the lock counts.
         chmod(path, 0o755)
     }
 

@@ -1,4 +1,5 @@
 public import FerryBytes
+import FerryZip
 
 /// Why an archive was not signed.
 public struct SignError: ExplainedError {
@@ -60,6 +61,8 @@ public struct SignError: ExplainedError {
         case let error as SignError: self = error
         case is CancellationError: self.init(.cancelled, path, [])
         case let error as FileFailure: self.init(error.path == path ? .input : .output, path, [Reason(error)])
+        case let error as ZipError where error.code == .writeFailed: self.init(.output, path, [Reason(error)])
+        case let error as ZipError where error.cause?.path == path: self.init(.input, path, [Reason(error)])
         default: self.init(code, path, [Reason(error, at: path)])
         }
     }

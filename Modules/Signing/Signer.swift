@@ -172,7 +172,11 @@ struct SigningRun: Sendable {
             known: request.options.verification == .full ? [:] : sealed.copied,
             workers: workers
         )
-        let faults = try await verifier.run().faults.filter { !$0.isWarning }
+        let faults = try await verifier.run().faults.filter { fault in
+            // Whoever keeps such identifiers knows.
+            let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignExtensions == .keep
+            return !fault.isWarning && !isWanted
+        }
         guard faults.isEmpty else {
             throw SignError(
                 .verification,

@@ -35,7 +35,7 @@ struct SigningPlan: Sendable {
         if BundlePath.isJunk(entry.name) { return true }
         if contents.tree.strays.contains(entry.name) { return true }
         if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") || entry.name == $0 }) { return true }
-        guard entry.name.contains("/_CodeSignature/") else { return false }
+        guard entry.name.utf8.contains("/_CodeSignature/".utf8) else { return false }
         return bundles.contains { bundle in
             let folder = bundle.bundle.path + "/_CodeSignature/"
             return entry.name.beginsExactly(with: folder) && entry.name != folder
@@ -95,7 +95,7 @@ private struct Planner {
         warnings += identifiers.warnings.map(\.description)
 
         let live = contents.tree.root.deepestFirst().filter { bundle in
-            !identifiers.dropped.contains { bundle.path == $0 || bundle.path.hasPrefix($0 + "/") }
+            !identifiers.dropped.contains { bundle.path == $0 || bundle.path.beginsExactly(with: $0 + "/") }
         }
         let bundles = live.compactMap { plan($0, identifiers) }
         checkCode(identifiers.dropped)

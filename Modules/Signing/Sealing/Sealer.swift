@@ -119,7 +119,8 @@ struct Sealer: Sendable {
 
     /// Loose code is made out to its file's name without the ending, as Apple's tool does.
     private static func looseRole(_ entry: ZipEntry) -> CodePreparer.Role {
-        let name = entry.name.split(separator: "/").last.map(String.init) ?? entry.name
+        let parts = entry.name.utf8.split(separator: UInt8(ascii: "/"))
+        let name = parts.last.map { String(decoding: $0, as: UTF8.self) } ?? entry.name
         let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
         return CodePreparer.Role(
             identifier: stem,
