@@ -117,10 +117,15 @@ struct `A signature of an archive` {
                 #expect(completed >= last)
                 (last, total) = (completed, all)
             case .warning: steps.append("warning")
-            case .verifying: steps.append("verifying")
+            case .phase(let phase): steps.append(phase.rawValue)
             }
         }
-        #expect(steps == ["planned Bench com.peer.bench 1.2", "progress", "verifying"])
+        #expect(
+            steps == [
+                "planning", "planned Bench com.peer.bench 1.2", "sealing", "progress", "repacking", "verifying",
+                "placing",
+            ]
+        )
         #expect(last == total)
         let archive = try await signing.archive
         #expect(archive.bundles.map(\.path).last == "Payload/A.app")

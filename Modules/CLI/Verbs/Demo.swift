@@ -21,6 +21,6 @@ enum Demo {
             Option(name: "--fast", help: "serve the app as fast as can be, instead of at the speed of a phone"),
             .reporter,
         ],
-        run: { $0.notBuiltIn("demo") }
+        run: run
     )
 }

@@ -66,7 +66,7 @@ extension Install {
         return String(target.dropFirst(prefix.count))
     }
 
-    private static func obey(_ command: TerminalReporter.Command, _ pipelines: Handoff<InstallPipeline>) async {
+    static func obey(_ command: TerminalReporter.Command, _ pipelines: Handoff<InstallPipeline>) async {
         guard let pipeline = await pipelines.value else { return }
         switch command {
         case .holdAll: await pipeline.holdAll()

@@ -137,11 +137,3 @@ extension Verb.Variable {
             + "Without either, it is asked for on the terminal"
     )
 }
-
-extension Invocation {
-    /// What a verb does that this build has not got.
-    func notBuiltIn(_ verb: String) -> ExitCode {
-        console.note("ferry: \(verb) is not built in.")
-        return .failed
-    }
-}
