@@ -25,7 +25,6 @@ let sample = Verb(
             kind: .forms([.init(text: "here"), .init(text: "folder:", rest: .folder)]),
             help: "where to"
         ),
-        Option(name: "--thinner", value: "N", needs: "--quick", help: "thinner"),
     ],
     run: { _ in .done }
 )
@@ -60,7 +59,6 @@ let sample = Verb(
             ("a --finish gloss", ["WALL": ["a"], "--finish": ["gloss"]]),
             ("a --to folder:x --digest 00fF", ["WALL": ["a"], "--to": ["folder:x"], "--digest": ["00fF"]]),
             ("a --to here", ["WALL": ["a"], "--to": ["here"]]),
-            ("a --thinner 1 --quick", ["WALL": ["a"], "--thinner": ["1"], "--quick": []]),
         ] as [(String, [String: [String]])]
     )
     func `is understood`(line: String, given: [String: [String]]) throws {

@@ -36,7 +36,6 @@ import Testing
             ("a --to folder:", .invalidValue, "--to: “folder:” is not here or folder:DIR.", ""),
             ("a --digest 00f", .invalidValue, "--digest: “00f” is not 4 hexadecimal digits.", ""),
             ("a --digest 00fg", .invalidValue, "--digest: “00fg” is not 4 hexadecimal digits.", ""),
-            ("a --thinner 1", .missingOption, "--thinner is given without --quick.", "Give both, or neither. "),
             (
                 "--colour r a", .missingArgument, "WALL is missing: what to paint.",
                 "Everything after --colour up to the next option is taken as its values: put WALL first, or after --. "
@@ -69,7 +68,6 @@ import Testing
             ("a -o b --profile p --key k", .missingOption, "--key is given without --certificate."),
             ("a -o b --profile p --certificate k", .missingOption, "--certificate is given without --key."),
             ("a -o b --profile p --p12 c --key k", .conflictingOptions, "--p12 and --key exclude each other."),
-            ("a -o b --profile p --p12 c --chain d", .missingOption, "--chain is given without --certificate."),
             ("a -o b --profile p --p12 c d", .unexpectedArgument, "“d” is one argument too many for ferry sign."),
             ("a -o b --profile p --p12 c --page-size 4K", .invalidValue, "--page-size: “4K” is not 4096 or 16384."),
             ("a -o b --profile p --p12 c --password x", .unknownOption, "--password is no option of ferry sign."),

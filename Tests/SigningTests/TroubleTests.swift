@@ -25,7 +25,7 @@ private enum Crowd {
     }
 }
 
-@Suite(.enabled(if: Hands.usable && Tool("python3") != nil, "\(TestAuthority.absent)"), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: Hands.usable && Tool("python3") != nil, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
 struct `A signer in trouble` {
     @Test func `signs 20,000 files`() async throws {
         let desk = try Desk(try Crowd.make(Crowd.large))

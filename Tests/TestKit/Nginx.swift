@@ -12,7 +12,7 @@ public final class Nginx: Sendable {
     /// Its port for http.
     public let port: Int
     /// Its port for https, with HTTP/2; `/up` redirects to `/file` there, `/down` to `/file` on http, and
-    /// `/slow/` gives a megabyte a second.
+    /// `/slow/` gives 250 kB a second.
     public let securePort: Int
     private let process: Process
 
@@ -87,7 +87,7 @@ public final class Nginx: Sendable {
                     root \(path)/files;
                     location /slow/ {
                         alias \(path)/files/;
-                        limit_rate 1m;
+                        limit_rate 250k;
                     }
                     location /down { return 302 http://127.0.0.1:\(port)/file; }
                     location /up { return 302 https://127.0.0.1:\(securePort)/file; }

@@ -150,10 +150,6 @@ private struct ArgumentScan {
         for option in verb.options where option.isRequired && given[option.name] == nil {
             throw error(.missingOption, "\(described(option)) is missing: \(option.help).")
         }
-        for option in verb.options {
-            guard given[option.name] != nil, let needed = option.needs, given[needed] == nil else { continue }
-            throw error(.missingOption, "\(option.name) is given without \(needed).", "Give both, or neither.")
-        }
         try checkAlternatives()
     }
 

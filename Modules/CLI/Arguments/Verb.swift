@@ -86,8 +86,6 @@ struct Option: Sendable {
     var count = Count.once
     /// Whether it must be given.
     var isRequired = false
-    /// The option that must be given with it; `nil` for none.
-    var needs: String?
     /// The value where it is not given; `nil` for none.
     var standard: String?
     /// What it is for.
