@@ -108,7 +108,7 @@ let package = Package(
         tests("Activity", ["TestKit"]),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),
-        tests("MachO", ["FerryBytes", "TestKit"]),
+        tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests("CodeSignature", ["TestKit", "FerryBytes", "FerryPropertyList", "FerryMachO"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests(
