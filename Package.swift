@@ -115,7 +115,7 @@ let package = Package(
             "Signing",
             [
                 "FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip",
-                "TestKit",
+                "FerrySample", "TestKit",
             ]
         ),
         tests("Installing", ["FerryBytes", "FerryPropertyList", "FerryZip", "TestKit"]),
