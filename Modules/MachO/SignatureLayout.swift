@@ -52,6 +52,10 @@ extension MachOImage {
             throw .malformed("the code signature lies before __LINKEDIT.")
         }
         try refuseTrailingData(in: bytes, after: oldEnd)
+        let contentEnd = codeSignature?.offset ?? linkEditEnd
+        guard contentEnd >= commandsEnd + (codeSignature == nil ? 16 : 0) else {
+            throw .malformed("__LINKEDIT ends at \(contentEnd), within the header.")
+        }
 
         let page = is64Bit ? 0x4000 : 0x1000
         if let codeSignature, codeSignature.offset.isMultiple(of: 16), codeSignature.size >= needed,
@@ -59,14 +63,13 @@ extension MachOImage {
             linkEdit.memorySize.isMultiple(of: 0x1000), linkEdit.memorySize >= UInt64(linkEdit.fileSize)
         {
             return SignatureLayout(
-                contentEnd: codeSignature.offset,
-                codeLimit: codeSignature.offset,
+                contentEnd: contentEnd,
+                codeLimit: contentEnd,
                 signatureSize: codeSignature.size,
                 edits: []
             )
         }
 
-        let contentEnd = codeSignature?.offset ?? linkEditEnd
         guard let codeLimit = roundedUp(contentEnd, to: 16), let size = roundedUp(needed, to: 16),
             codeLimit + size - linkEdit.fileOffset > 0,
             let memorySize = roundedUp(codeLimit + size - linkEdit.fileOffset, to: page),

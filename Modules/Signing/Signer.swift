@@ -114,7 +114,7 @@ struct SigningRun: Sendable {
             )
         )
         // Made now, so that a folder that cannot be written to is found before the work, not after.
-        let output = try NewFile(path: request.output)
+        let output = try onOutput { () throws(FileFailure) in try NewFile(path: request.output) }
         let sealer = Sealer(plan: plan, workers: workers, time: time) { completed, total in
             tell(.progress(completed: completed, total: total))
         }
@@ -130,7 +130,7 @@ struct SigningRun: Sendable {
         let size = try await check(output, sealed)
         try Task.checkCancellation()
         tell(.phase(.placing))
-        try output.commit()
+        try onOutput { () throws(FileFailure) in try output.commit() }
         return SignedArchive(
             path: request.output,
             byteCount: size,
@@ -146,6 +146,15 @@ struct SigningRun: Sendable {
             signedFileCount: sealed.signedFileCount,
             warnings: warnings
         )
+    }
+
+    /// Tells a failure of the output from one of the input, which may have one path.
+    private func onOutput<Value>(_ body: () throws(FileFailure) -> Value) throws(SignError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw SignError(.output, request.input, [SignError.Reason(error)])
+        }
     }
 
     private func write(_ sealed: Sealer.Result, of plan: SigningPlan, to output: NewFile) async throws {

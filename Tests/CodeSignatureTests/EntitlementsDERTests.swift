@@ -37,6 +37,8 @@ import Testing
         // The version 0 form, a bare SET; a number as `02 05 05` was once written; keys out of order; cut short.
         "3108 3006 0c016e 020105", "700e020101b0093007 0c016e 02020005",
         "7017020101b012 3008 0c016230030c0178 3006 0c0161010100", "700d020101b00830060c016e0201", "", "70",
+        // A boolean of no byte and of two; a value too many behind a key.
+        "700c020101b00730050c016e0100", "700e020101b00930070c016e0102ffff", "7010020101b00b30090c016e020105020106",
     ])
     func `are not read in any other form`(hex: String) throws {
         let bytes = try #require([UInt8](hex: hex.filter { $0 != " " }))

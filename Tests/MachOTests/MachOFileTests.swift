@@ -1,4 +1,5 @@
 import FerryBytes
+import FerrySample
 import TestKit
 import Testing
 
@@ -112,6 +113,16 @@ struct `A Mach-O file's headers` {
         for (image, headers) in zip(images, headers) { try expectAgreement(image, headers) }
     }
 
+    @Test(arguments: SampleMachO.Kind.allCases, [true, false])
+    func `are read as llvm-objdump reads a sample's`(kind: SampleMachO.Kind, isOld: Bool) throws {
+        var sample = SampleMachO(kind: kind)
+        sample.signatureRoom = 4096
+        sample.usesOldVersionCommand = isOld
+        sample.libraries = ["@rpath/a.dylib", "@rpath/b.dylib"]
+        let bytes = sample.bytes()
+        try expectAgreement(try MachOImage(bytes[...]), try #require(try Headers.of(bytes).first))
+    }
+
     @Test(arguments: [true, false])
     func `are read as llvm-objdump reads what was written by hand`(is64Bit: Bool) throws {
         let bytes = TinyMachO.rich(is64Bit: is64Bit).bytes
@@ -187,6 +198,7 @@ struct `A Mach-O file's headers` {
             #expect(layout.codeLimit >= layout.contentEnd)
             #expect(layout.signatureSize >= 5000)
             #expect(layout.contentEnd <= slice.image.count)
+            #expect(layout.contentEnd >= max(slice.image.commandsEnd, layout.changedPrefix))
             #expect(layout.edits.allSatisfy { $0.offset + $0.bytes.count <= slice.image.count })
         }
         if file.isFat { _ = try? file.fatLayout(sizes: file.slices.map { $0.image.count + 4096 }) }

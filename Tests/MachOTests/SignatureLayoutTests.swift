@@ -140,6 +140,35 @@ private func patched(_ bytes: [UInt8], at offset: Int, to value: Int) -> [UInt8]
         #expect(try MachOImage(unnamed[...]).signatureObstacle(in: unnamed[...])?.code == .unsupported)
     }
 
+    @Test func `is refused where it would lie over the header`() throws {
+        // Nothing but a __LINKEDIT from the file's start on, with its last bytes zero; once with an old signature in it.
+        for signatureOffset in [nil, 32] as [Int?] {
+            var bytes: [UInt8] = []
+            let size: UInt32 = 72 + (signatureOffset == nil ? 0 : 16)
+            for word in [0xFEED_FACF, 0x0100_000C, 0, 2, signatureOffset == nil ? 1 : 2, size, 0x85, 0, 0x19, 72]
+                as [UInt32]
+            {
+                bytes.append(word, .little)
+            }
+            bytes += Array("__LINKEDIT".utf8) + [UInt8](repeating: 0, count: 6)
+            for long in [0x1_0000, 0x4000, 0, signatureOffset == nil ? 90 : 32 + 4096] as [UInt64] {
+                bytes.append(long, .little)
+            }
+            for word in [1, 0, 0, 0] as [UInt32] { bytes.append(word, .little) }
+            if let signatureOffset {
+                for word in [0x1D, 16, UInt32(signatureOffset), 4096] as [UInt32] { bytes.append(word, .little) }
+            }
+            bytes += [UInt8](repeating: 0, count: 32 + 4096 - bytes.count)
+            let image = try MachOImage(bytes[...])
+            for needed in [64, 8192] {
+                let error = #expect(throws: MachOError.self) {
+                    try image.signatureLayout(in: bytes[...], needed: needed)
+                }
+                #expect(error?.code == .malformed, "\(String(describing: error))")
+            }
+        }
+    }
+
     @Test func `is laid out anew where the old one lies askew or __LINKEDIT's memory is too small`() throws {
         let askew = TinyMachO {
             $0.linkEditSize = 60

@@ -144,6 +144,29 @@ struct `An odd app` {
         }
     }
 
+    @Test func `that has a bundle among its old signatures loses it with them`() async throws {
+        let desk = try Desk(.sample { $0.add("Payload/A.app/_CodeSignature/X.appex", id: "com.peer.bench.x") })
+        let signed = try await desk.sign(try Hands.options())
+        #expect(!signed.bundles.contains { $0.path.contains("X.appex") })
+        #expect(try await desk.faults() == [])
+        #expect(try !Archive(path: desk.output).entries.contains { $0.name.contains("X.appex") })
+    }
+
+    @Test(arguments: ["embedded.mobileprovision", "_CodeSignature", "_CodeSignature/CodeResources"])
+    func `that has a link where a file of the signature goes gets the file`(name: String) async throws {
+        let desk = try Desk(
+            .sample {
+                $0.entries.append(.init(name: "Payload/A.app/" + name, mode: 0o120777, bytes: Array("a.txt".utf8)))
+            }
+        )
+        try await desk.sign(try Hands.options())
+        #expect(try await desk.faults() == [])
+        let output = try Archive(path: desk.output)
+        for name in ["Payload/A.app/embedded.mobileprovision", "Payload/A.app/_CodeSignature/CodeResources"] {
+            #expect(output.entries.first { $0.name == name }?.mode == 0o100644)
+        }
+    }
+
     @Test func `with a new identifier and name of profile carries it everywhere`() async throws {
         let desk = try Desk(try #require(Oddity.all.first { $0.testDescription.contains("in Watch") }).archive)
         var options = try Hands.options()

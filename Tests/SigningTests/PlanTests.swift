@@ -1,5 +1,6 @@
 import FerryAppBundle
 import FerryCodeSignature
+import FerryPropertyList
 import FerrySigning
 import TestKit
 import Testing
@@ -61,6 +62,23 @@ struct `A plan` {
         // The one of before is still there.
         #expect(try desk.leftovers() == ["out.ipa"])
         #expect(try await desk.faults() == [])
+    }
+
+    @Test(arguments: ["embedded.mobileprovision", ".DS_Store", "._A", "Thumbs.db", "Info.plist"])
+    func `refuses an executable in the place of something else`(name: String) async throws {
+        let desk = try Desk(
+            .sample {
+                $0["Payload/A.app/PlugIns/W.appex/" + name] = TinyMachO().bytes
+                let info: PropertyList = [
+                    "CFBundleIdentifier": "com.peer.bench.w", "CFBundleExecutable": .string(name),
+                ]
+                $0["Payload/A.app/PlugIns/W.appex/Info.plist"] = info.encoded(as: .binary)
+            }
+        )
+        let error = await #expect(throws: SignError.self) { try await desk.sign(try Hands.options()) }
+        #expect(error?.code == .refused)
+        #expect(error?.message.contains("Payload/A.app/PlugIns/W.appex/" + name) == true, "\(error?.message ?? "")")
+        #expect(try desk.leftovers() == [])
     }
 
     @Test(arguments: [("in.ipa", "missing.ipa"), ("out", "out")])

@@ -125,6 +125,32 @@ struct `A signer in trouble` {
         #expect(try FileManager.default.contentsOfDirectory(atPath: mount.path) == [])
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "\(SmallDisk.absent)"))
+    func `says that it cannot write where its input lies`() async throws {
+        let disk = try SmallDisk("size=1m")
+        let path = disk.path + "/a.ipa"
+        try Data(try Archive.sample().bytes()).write(to: URL(fileURLWithPath: path))
+        try disk.makeReadOnly()
+        let request = SigningRequest(input: path, output: path, options: try Hands.options())
+        let error = await #expect(throws: SignError.self) { try await Hands.signer.sign(request).archive }
+        #expect(error?.code == .output)
+        #expect(error?.message == path + ": cannot create: Read-only file system.")
+    }
+
+    @Test func `stops checking when it is cancelled`() async throws {
+        let desk = try Desk(try Crowd.few.get())
+        let check = Task { () async -> SignError? in
+            do throws(SignError) {
+                _ = try await Hands.signer.verify(desk.input)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        check.cancel()
+        #expect(await check.value?.code == .cancelled)
+    }
+
     @Test func `keeps what was there when it fails`() async throws {
         let desk = try Desk(.sample { $0["Payload/A.app/A"] = [1, 2, 3] })
         try desk.folder.write([42], to: "out/out.ipa")

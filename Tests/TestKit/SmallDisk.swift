@@ -18,6 +18,12 @@ public final class SmallDisk: Sendable {
         guard made.status == 0 else { throw ToolFailure(made.errors) }
     }
 
+    /// Takes writing away.
+    public func makeReadOnly() throws {
+        let made = try Tool("mount")?.run(["-o", "remount,ro", folder.path])
+        guard made?.status == 0 else { throw ToolFailure(made?.errors ?? Self.absent) }
+    }
+
     deinit {
         _ = try? Tool("umount")?.run([folder.path])
     }

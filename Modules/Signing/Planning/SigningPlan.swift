@@ -35,10 +35,12 @@ struct SigningPlan: Sendable {
         if BundlePath.isJunk(entry.name) { return true }
         if contents.tree.strays.contains(entry.name) { return true }
         if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") || entry.name == $0 }) { return true }
-        guard entry.name.utf8.contains("/_CodeSignature/".utf8) else { return false }
+        guard entry.name.utf8.contains("/_CodeSignature".utf8) else { return false }
         return bundles.contains { bundle in
-            let folder = bundle.bundle.path + "/_CodeSignature/"
-            return entry.name.beginsExactly(with: folder) && entry.name != folder
+            let folder = bundle.bundle.path + "/_CodeSignature"
+            // A file or link in the folder's place would hide the new seal.
+            if entry.name == folder { return true }
+            return entry.name.beginsExactly(with: folder + "/") && entry.name != folder + "/"
                 && entry.name != bundle.bundle.path + "/" + ResourceSeal.path
         }
     }
@@ -94,8 +96,11 @@ private struct Planner {
         reasons += identifiers.problems.map { SignError.Reason($0) }
         warnings += identifiers.warnings.map(\.description)
 
-        let live = contents.tree.root.deepestFirst().filter { bundle in
+        let all = contents.tree.root.deepestFirst()
+        let live = all.filter { bundle in
             !identifiers.dropped.contains { bundle.path == $0 || bundle.path.beginsExactly(with: $0 + "/") }
+                // What lies among an old signature goes with it.
+                && !all.contains { bundle.path.beginsExactly(with: $0.path + "/_CodeSignature/") }
         }
         let bundles = live.compactMap { plan($0, identifiers) }
         checkCode(identifiers.dropped)
@@ -152,7 +157,14 @@ private struct Planner {
         if bundle.kind.hasProfile {
             profile = self.profile(for: bundle, identifier)
         }
-        if contents.code[executable.index] == nil {
+        if [bundle.infoPlistPath, bundle.profilePath].contains(path) || BundlePath.isJunk(path) {
+            reasons.append(
+                .init(
+                    "\(path): no executable can be there, for the file of this name is another or is left out.",
+                    remedy: "Do not trust this app; get it from where it was published."
+                )
+            )
+        } else if contents.code[executable.index] == nil {
             // Frameworks too: their Info.plist says that this is code.
             let error = contents.damaged[executable.index]
             reasons.append(

@@ -119,7 +119,8 @@ struct Assembly {
                 isCode: plan.contents.code[entry.index] != nil
             )
             if case .replaced(let encoded)? = fates[entry.index] {
-                return .replace(entry, encoded, mode: mode)
+                // A link's place is taken by a file.
+                return .replace(entry, encoded, mode: entry.isSymbolicLink ? 0o100644 : mode)
             }
             return .copy(entry, mode: mode)
         }
