@@ -98,7 +98,7 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
                 "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
                 "FerrySigning", "FerryTerminalReporter",
             ],

@@ -28,6 +28,8 @@ struct Rival: Sendable {
     func run(input: String, output: String) throws(FileFailure) -> Measurement? {
         unlink(output)
         let line = command.replacing("{in}", with: Self.quoted(input)).replacing("{out}", with: Self.quoted(output))
+        // A child's peak begins with that of its parent at the time it is made.
+        ProcessUsage.resetPeak()
         let clock = ContinuousClock()
         let start = clock.now
         let process = try Self.spawn(line)

@@ -29,14 +29,7 @@ struct CodePreparer: Sendable {
 
     /// Reads `entry` and does everything that can be done before the seals are known.
     func prepare(_ entry: ZipEntry, as role: Role, _ inflater: Inflater) throws -> PreparedCode {
-        let compressed = try source.bytes(at: entry.dataOffset, count: entry.compressedSize)
-        var boundaries: [BlockBoundary] = []
-        var bytes = try [UInt8](unsafeUninitializedCapacity: entry.uncompressedSize) { buffer, count in
-            boundaries = try compressed.withUnsafeBytes {
-                try inflater.inflateRecordingBlocks(entry, compressed: $0, into: UnsafeMutableRawBufferPointer(buffer))
-            }
-            count = entry.uncompressedSize
-        }
+        var (bytes, boundaries) = try inflate(entry, inflater)
         let file = try MachOFile(bytes)
         let wantsSHA1 = file.slices.contains { DigestPolicy.wantsSHA1($0.image) }
         let algorithms: [HashAlgorithm] = wantsSHA1 ? [.sha1, .sha256] : [.sha256]
@@ -65,6 +58,19 @@ struct CodePreparer: Sendable {
             droppedEntitlements: plan?.dropped ?? [:],
             warnings: plan?.warnings.map { "\(entry.name): entitlement \($0)" } ?? []
         )
+    }
+
+    /// The unpacked file and its packed blocks; the packed bytes are gone afterwards.
+    private func inflate(_ entry: ZipEntry, _ inflater: Inflater) throws -> ([UInt8], [BlockBoundary]) {
+        let compressed = try source.bytes(at: entry.dataOffset, count: entry.compressedSize)
+        var boundaries: [BlockBoundary] = []
+        let bytes = try [UInt8](unsafeUninitializedCapacity: entry.uncompressedSize) { buffer, count in
+            boundaries = try compressed.withUnsafeBytes {
+                try inflater.inflateRecordingBlocks(entry, compressed: $0, into: UnsafeMutableRawBufferPointer(buffer))
+            }
+            count = entry.uncompressedSize
+        }
+        return (bytes, boundaries)
     }
 
     /// Large pages where no device with small ones can meet the code: from iOS 13 on.

@@ -18,7 +18,9 @@ struct Sealer: Sendable {
     }
 
     /// Above this unpacked size one file of code at a time is in memory.
-    static let hugeCode = 64 << 20
+    ///
+    /// Low enough that the rest, which runs beside it, keeps the other cores busy in an app of the usual shape.
+    static let hugeCode = 24 << 20
 
     let plan: SigningPlan
     let workers: Workers
