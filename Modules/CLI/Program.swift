@@ -19,6 +19,8 @@ struct Program: Sendable {
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
         do {
             return try await dispatch(arguments, console: console, environment: environment)
+        } catch let told as ToldError {
+            return ExitCode(told.error)
         } catch {
             console.report(error, asJSON: asJSON)
             return ExitCode(error)

@@ -119,13 +119,19 @@ import Testing
 
     @Test(
         arguments: [
-            ([], true, [.terminal]), ([], false, []),
-            (["json:-", "terminal", "json:-"], true, [.jsonOutput, .terminal]),
-            (["json:a:b"], true, [.jsonFile("a:b")]),
-        ] as [([String], Bool, [ReporterChoice])]
+            ([], true, false, [.terminal]), ([], false, false, [.terminal]), ([], true, true, [.terminal]),
+            ([], false, true, []),
+            (["json:-", "terminal", "json:-"], true, false, [.jsonOutput, .terminal]),
+            (["json:a:b"], true, true, [.jsonFile("a:b")]),
+        ] as [([String], Bool, Bool, [ReporterChoice])]
     )
-    func `name the reporters`(given: [String], hasTerminal: Bool, choices: [ReporterChoice]) throws {
+    func `name the reporters`(
+        given: [String],
+        hasTerminal: Bool,
+        asData: Bool,
+        choices: [ReporterChoice]
+    ) throws {
         let arguments = try Demo.verb.parse(given.flatMap { ["--reporter", $0] })
-        #expect(arguments.reporters(hasTerminal: hasTerminal) == choices)
+        #expect(arguments.reporters(hasTerminal: hasTerminal, asData: asData) == choices)
     }
 }

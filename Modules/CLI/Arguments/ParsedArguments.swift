@@ -20,6 +20,11 @@ struct ParsedArguments: Sendable, Equatable {
         isGiven(name)
     }
 
+    /// Whether the flag was given, for what verbs share that do not all have it.
+    func flagIfDescribed(_ name: String) -> Bool {
+        given[name] != nil
+    }
+
     /// Whether the option or positional was given at all, its standard value aside.
     func isGiven(_ name: String) -> Bool {
         precondition(names.contains(name), "The verb describes no \(name).")

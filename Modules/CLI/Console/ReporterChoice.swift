@@ -20,12 +20,14 @@ enum ReporterChoice: Sendable, Equatable {
 }
 
 extension ParsedArguments {
-    /// What `--reporter` names, in order and each once; without any, the terminal if there is one.
-    func reporters(hasTerminal: Bool) -> [ReporterChoice] {
+    /// What `--reporter` names, in order and each once; without any, the terminal.
+    ///
+    /// What is no terminal gets plain lines there, unless the result is to be data.
+    func reporters(hasTerminal: Bool, asData: Bool) -> [ReporterChoice] {
         var choices: [ReporterChoice] = []
         for choice in values("--reporter").compactMap({ ReporterChoice($0) }) where !choices.contains(choice) {
             choices.append(choice)
         }
-        return isGiven("--reporter") || !hasTerminal ? choices : [.terminal]
+        return isGiven("--reporter") || (asData && !hasTerminal) ? choices : [.terminal]
     }
 }

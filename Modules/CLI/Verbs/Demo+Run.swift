@@ -47,9 +47,13 @@ extension Demo {
             request.signedArchive = folder + "/Harbour-signed.ipa"
             let id = await pipeline.submit(request)
             async let held: Void = holdOnce(id, pipeline, updates, clock)
-            let result = try await pipeline.result(of: id)
-            await held
-            return result
+            do {
+                let result = try await pipeline.result(of: id)
+                await held
+                return result
+            } catch {
+                throw session.told(error, invocation)
+            }
         }
         await downloader.close()
         let seconds = start.duration(to: clock.now).inSeconds

@@ -30,7 +30,7 @@ extension Download {
         let outcome: Result<Void, any Error>
         do {
             try await Session.run(invocation, onCommand: obey) { session in
-                let file = try await fetch(wanted, downloader, session)
+                let file = try await fetch(wanted, downloader, session, invocation)
                 let report = Report(path: file.path, bytes: file.length, sha256: file.sha256.hex)
                 try invocation.show(
                     report,
@@ -51,7 +51,8 @@ extension Download {
     private static func fetch(
         _ request: DownloadRequest,
         _ downloader: Downloader,
-        _ session: Session
+        _ session: Session,
+        _ invocation: Invocation
     ) async throws -> DownloadedFile {
         let id: InstallID = "download"
         let name = request.destination.split(separator: "/").last.map(String.init) ?? request.destination
@@ -63,7 +64,7 @@ extension Download {
             return file
         } catch {
             await session.center.send(.finished(id, InstallPipeline.outcome(of: error, in: .downloading)))
-            throw error
+            throw session.told(error, invocation)
         }
     }
 }

@@ -31,7 +31,7 @@ extension Install {
         }
         let downloader = try invocation.downloader()
         let pipelines = Handoff<InstallPipeline>()
-        let reports = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) { session in
+        let (reports, isTold) = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) { session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
                 signer: invocation.signer(),
@@ -51,10 +51,10 @@ extension Install {
             for (source, id) in zip(sources, ids) {
                 reports.append(await report(source, id, pipeline))
             }
-            return reports
+            return (reports, session.showsTerminal)
         }
         await Task { await downloader.close() }.value
-        return try finish(reports, invocation)
+        return try finish(reports, isTold, invocation)
     }
 
     /// Only folders so far; the word says which kind of target is meant.
@@ -102,13 +102,18 @@ extension Install {
         }
     }
 
-    private static func finish(_ reports: [(Report, ExitCode)], _ invocation: Invocation) throws -> ExitCode {
+    /// Prints the results, and the errors that no reporter has told.
+    private static func finish(
+        _ reports: [(Report, ExitCode)],
+        _ isTold: Bool,
+        _ invocation: Invocation
+    ) throws -> ExitCode {
         let console = invocation.console
-        let asJSON = invocation.arguments.flag("--json")
         for (report, _) in reports {
-            if asJSON {
+            if invocation.asData {
                 try console.printJSON(report)
             } else if let error = report.error {
+                guard !isTold else { continue }
                 console.note(error.text(styled: console.errors.hasStyle))
             } else if let location = report.location {
                 console.print(location)

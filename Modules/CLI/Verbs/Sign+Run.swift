@@ -49,7 +49,7 @@ extension Sign {
         )
         let signing = invocation.signer().sign(request)
         try await Session.run(invocation, onCommand: { if $0 == .cancelAll { signing.cancel() } }) { session in
-            let signed = try await sign(signing, input, session)
+            let signed = try await sign(signing, input, session, invocation)
             try invocation.show(Report(signed), text: text(signed), in: session)
         }
         return .done
@@ -58,7 +58,8 @@ extension Sign {
     private static func sign(
         _ signing: Signing,
         _ input: String,
-        _ session: Session
+        _ session: Session,
+        _ invocation: Invocation
     ) async throws -> SignedArchive {
         let id: InstallID = "sign"
         await session.center.send(.added(id, title: input))
@@ -69,7 +70,7 @@ extension Sign {
             return signed
         } catch {
             await session.center.send(.finished(id, InstallPipeline.outcome(of: error, in: .signing)))
-            throw error
+            throw session.told(error, invocation)
         }
     }
 

@@ -37,7 +37,10 @@ struct Session: Sendable {
         onCommand: @escaping @Sendable (TerminalReporter.Command) async -> Void,
         _ body: (Session) async throws -> Value
     ) async throws -> Value {
-        let choices = invocation.arguments.reporters(hasTerminal: invocation.console.errors.isTerminal)
+        let choices = invocation.arguments.reporters(
+            hasTerminal: invocation.console.errors.isTerminal,
+            asData: invocation.asData
+        )
         let center = ActivityCenter(now: { Date() }, clock: ContinuousClock())
         // What can fail fails here, before any work.
         for choice in choices {
@@ -79,7 +82,23 @@ struct Session: Sendable {
     }
 }
 
+/// An error that a reporter has shown to people already; only the exit code is left to give.
+struct ToldError: Error {
+    /// The error itself.
+    let error: any Error
+}
+
+extension Session {
+    /// What to throw for an error that ended an install: told again only where nobody has read it.
+    func told(_ error: any Error, _ invocation: Invocation) -> any Error {
+        showsTerminal && !invocation.asData ? ToldError(error: error) : error
+    }
+}
+
 extension Invocation {
+    /// Whether the result, and errors, are to be data.
+    var asData: Bool { arguments.flagIfDescribed("--json") }
+
     /// How many cores this process may use.
     var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
@@ -99,7 +118,7 @@ extension Invocation {
 
     /// Prints a result: as one line of JSON with `--json`, else as text; to the errors where the output is taken.
     func show(_ value: some Encodable, text: String, in session: Session? = nil) throws {
-        let line = arguments.flag("--json") ? try jsonText(value) : text
+        let line = asData ? try jsonText(value) : text
         if session?.ownsOutput == true {
             console.note(line)
         } else {
