@@ -4,16 +4,34 @@ import FerryCodeSignature
 import FerryPropertyList
 import FerrySigning
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Files that a command line names, read.
 enum InputFile {
     /// Profiles, keys and certificates are small; a larger file is some other one.
     static let limit = 64 << 20
 
     /// The bytes of a small file, or of a pipe such as `<(…)`.
-    static func bytes(_ path: String) throws -> [UInt8] {
-        let source = try FileSource(path: path)
-        guard source.count <= limit else { throw FileFailure("read", path, errorNumber: 27) }
-        return try source.bytes(at: 0, count: source.count)
+    static func bytes(_ path: String) throws(FileFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure("open", path, errorNumber: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileFailure("read", path, errorNumber: errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= limit else { throw FileFailure("read", path, errorNumber: EFBIG) }
+        }
     }
 }
 
