@@ -104,7 +104,8 @@ let package = Package(
         plugin("TerminalReporter"),
 
         // Tests
-        .target(name: "TestKit", path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "SanitizerRules", path: "Tests/SanitizerRules"),
+        .target(name: "TestKit", dependencies: ["SanitizerRules"], path: "Tests/TestKit", swiftSettings: settings),
         tests("Activity", ["TestKit"]),
         tests("Bytes"),
         tests("PropertyList", ["TestKit"]),

@@ -5,7 +5,7 @@ import FerrySigning
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `The entitlements of an app` {
     private static let health = "com.apple.developer.healthkit"
 
