@@ -107,7 +107,13 @@ let package = Package(
         ),
 
         // Tests
-        .target(name: "TestKit", dependencies: ["FerryBytes"], path: "Tests/TestKit", swiftSettings: settings),
+        .target(name: "SanitizerRules", path: "Tests/SanitizerRules"),
+        .target(
+            name: "TestKit",
+            dependencies: ["FerryBytes", "SanitizerRules"],
+            path: "Tests/TestKit",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "ferry-download-probe",
             dependencies: ["FerryDownload"],

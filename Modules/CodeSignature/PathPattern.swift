@@ -6,7 +6,7 @@
 struct PathPattern: Sendable {
     /// The most bytes that a pattern may have.
     static let patternLimit = 512
-    /// The most steps that a pattern may be translated to; repetitions multiply them.
+    /// The most steps that a pattern may be translated to; repetitions multiply them, also those of nothing.
     static let stepLimit = 4096
 
     /// Why a pattern is none.
@@ -71,7 +71,8 @@ struct PathPattern: Sendable {
         let node = try parser.choice(depth: 0)
         guard parser.isAtEnd else { throw Malformed() }
         var steps: [Step] = []
-        try Self.translate(node, to: &steps)
+        var work = 0
+        try Self.translate(node, to: &steps, &work)
         steps.append(.found)
         self.steps = steps
     }
@@ -133,36 +134,37 @@ struct PathPattern: Sendable {
         return false
     }
 
-    private static func translate(_ node: Node, to steps: inout [Step]) throws {
-        guard steps.count < stepLimit else { throw Malformed() }
+    private static func translate(_ node: Node, to steps: inout [Step], _ work: inout Int) throws {
+        work += 1
+        guard steps.count < stepLimit, work < 2 * stepLimit else { throw Malformed() }
         switch node {
         case .nothing: break
         case .byte(let set): steps.append(.byte(set))
         case .start: steps.append(.start)
         case .end: steps.append(.end)
         case .sequence(let nodes):
-            for node in nodes { try translate(node, to: &steps) }
+            for node in nodes { try translate(node, to: &steps, &work) }
         case .choice(let nodes):
             var exits: [Int] = []
             for (index, node) in nodes.enumerated() {
                 guard index < nodes.count - 1 else {
-                    try translate(node, to: &steps)
+                    try translate(node, to: &steps, &work)
                     break
                 }
                 let fork = steps.count
                 steps.append(.found)
-                try translate(node, to: &steps)
+                try translate(node, to: &steps, &work)
                 exits.append(steps.count)
                 steps.append(.found)
                 steps[fork] = .fork(fork + 1, steps.count)
             }
             for exit in exits { steps[exit] = .jump(steps.count) }
         case .repeat(let node, let least, let most):
-            for _ in 0..<least { try translate(node, to: &steps) }
+            for _ in 0..<least { try translate(node, to: &steps, &work) }
             guard let most else {
                 let fork = steps.count
                 steps.append(.found)
-                try translate(node, to: &steps)
+                try translate(node, to: &steps, &work)
                 steps.append(.jump(fork))
                 steps[fork] = .fork(fork + 1, steps.count)
                 return
@@ -171,7 +173,7 @@ struct PathPattern: Sendable {
             for _ in least..<most {
                 forks.append(steps.count)
                 steps.append(.found)
-                try translate(node, to: &steps)
+                try translate(node, to: &steps, &work)
                 guard steps.count < stepLimit else { throw Malformed() }
             }
             for fork in forks { steps[fork] = .fork(fork + 1, steps.count) }

@@ -19,6 +19,9 @@ public struct ResourceRules: Sendable {
         case nested
     }
 
+    /// The most rules that a seal is believed to have; Xcode writes about a dozen.
+    public static let ruleLimit = 256
+
     struct Rule: Sendable {
         var pattern: Pattern
         var weight: Double
@@ -34,6 +37,9 @@ public struct ResourceRules: Sendable {
     public init(_ propertyList: PropertyList) throws(CodeSignatureError) {
         guard case .dictionary(let entries) = propertyList else {
             throw CodeSignatureError(.seal, "the seal's rules are no dictionary.")
+        }
+        guard entries.count <= Self.ruleLimit else {
+            throw CodeSignatureError(.seal, "the seal has \(entries.count) rules, more than \(Self.ruleLimit).")
         }
         var rules: [Rule] = []
         for (text, value) in entries {

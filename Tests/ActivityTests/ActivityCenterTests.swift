@@ -57,7 +57,7 @@ private struct StuckReporter: Reporter {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An activity center` {
+@Suite(.timeLimit(.minutes(10))) struct `An activity center` {
     @Test func `gives a hundred reporters every fact in order`() async throws {
         let center = center()
         let reporters = (0..<100).map { _ in RecordingReporter() }

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A manual clock` {
+@Suite(.timeLimit(.minutes(10))) struct `A manual clock` {
     @Test func `wakes sleepers whose time has come`() async throws {
         let clock = ManualClock()
         async let first: Void = clock.sleep(for: .seconds(1))

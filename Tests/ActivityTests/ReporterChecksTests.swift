@@ -11,7 +11,7 @@ private struct Reading: Reporter {
 
 private struct Broken: Error {}
 
-@Suite(.timeLimit(.minutes(5))) struct `The checks for reporters` {
+@Suite(.timeLimit(.minutes(10))) struct `The checks for reporters` {
     @Test func `pass the recording reporter`() async throws {
         try await ReporterChecks.run(within: .seconds(30)) { RecordingReporter() }
     }

@@ -211,7 +211,7 @@ import Testing
         #expect(tree.problems().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `has a limit for how deep and how many`() throws {
+    @Test(.timeLimit(.minutes(10))) func `has a limit for how deep and how many`() throws {
         let deep = app { $0["Payload/A.app/" + String(repeating: "B.bundle/", count: 16) + "x"] = [1] }
         #expect(throws: AppBundleError.self) { try deep.tree() }
         let endless = [BundlePath(path: "Payload/" + String(repeating: "A.app/", count: 10_000) + "x")]

@@ -57,7 +57,7 @@ func profile(_ pattern: String = "com.new.id", _ more: PropertyList.Dictionary =
 
     @Test(
         .enabled(if: openssl != nil, "there is no openssl"),
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(10)),
         arguments: [PropertyList.Format.xml, .binary],
         [false, true]
     )
@@ -85,7 +85,7 @@ func profile(_ pattern: String = "com.new.id", _ more: PropertyList.Dictionary =
         #expect(profile.entitlements.count == 4)
     }
 
-    @Test(.enabled(if: openssl != nil, "there is no openssl"), .timeLimit(.minutes(5)))
+    @Test(.enabled(if: openssl != nil, "there is no openssl"), .timeLimit(.minutes(10)))
     func `is refused, and never traps, wherever it is cut or changed`() throws {
         let bytes = try signed(PropertyList.dictionary(profileContent()).encoded(as: .binary))
         for count in stride(from: 0, to: bytes.count, by: 7) {
@@ -158,7 +158,7 @@ func profile(_ pattern: String = "com.new.id", _ more: PropertyList.Dictionary =
         #expect(ProvisioningProfile.best(for: "com.a.b.c", among: all) == all[6])
     }
 
-    @Test(.enabled(if: openssl != nil, "there is no openssl"), .timeLimit(.minutes(5)))
+    @Test(.enabled(if: openssl != nil, "there is no openssl"), .timeLimit(.minutes(10)))
     func `tells everything for which a device would refuse the app`() throws {
         let bytes = try signed(PropertyList.dictionary(profileContent()).encoded(as: .xml))
         let profile = try ProvisioningProfile(bytes: bytes)

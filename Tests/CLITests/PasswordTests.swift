@@ -69,7 +69,7 @@ import Darwin
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A prompt` {
+@Suite(.timeLimit(.minutes(10))) struct `A prompt` {
     /// A terminal of our own: what a person sees and types at, and the path of what the program opens.
     private final class Terminal: Sendable {
         let person: Int32

@@ -12,7 +12,7 @@ private func content(_ count: Int) -> [UInt8] {
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }
 
-@Suite(.enabled(if: curl != nil, "curl is not installed"), .timeLimit(.minutes(5))) struct `A slow server` {
+@Suite(.enabled(if: curl != nil, "curl is not installed"), .timeLimit(.minutes(10))) struct `A slow server` {
     let bytes = content(100_000)
     let folder: TemporaryFolder
 

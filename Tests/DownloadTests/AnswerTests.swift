@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `What a download tells` {
+@Suite(.timeLimit(.minutes(10))) struct `What a download tells` {
     @Test func `keeps each fact and only the latest progress`() async {
         let box = EventBox()
         box.tell(.started(totalBytes: 9, resumedFrom: 0))

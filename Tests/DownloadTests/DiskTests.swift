@@ -25,7 +25,7 @@ final class TinyDisk: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The disk of a download` {
+@Suite(.timeLimit(.minutes(10))) struct `The disk of a download` {
     private let file = ServedFile(sample)
 
     @Test func `must have room for the whole file, or nothing is fetched`() async throws {
@@ -104,7 +104,7 @@ final class TinyDisk: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A local file` {
+@Suite(.timeLimit(.minutes(10))) struct `A local file` {
     private func run(
         _ world: World,
         _ name: String,

@@ -17,7 +17,7 @@ let sample: [UInt8] = {
     return generator.bytes(300_000)
 }()
 
-@Suite(.timeLimit(.minutes(5))) struct `A download` {
+@Suite(.timeLimit(.minutes(10))) struct `A download` {
     private let file = ServedFile(sample)
 
     @Test func `brings the file to its place and leaves nothing else`() async throws {

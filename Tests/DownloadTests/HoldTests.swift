@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Holding a download` {
+@Suite(.timeLimit(.minutes(10))) struct `Holding a download` {
     private let file = ServedFile(sample)
 
     @Test func `for a moment keeps the connection`() async throws {
@@ -114,7 +114,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Cancelling a download` {
+@Suite(.timeLimit(.minutes(10))) struct `Cancelling a download` {
     private let file = ServedFile(sample)
 
     private func world() throws -> World {

@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Nginx.isInstalled, Comment(rawValue: Nginx.absent)))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, Comment(rawValue: Nginx.absent)))
 struct `A download from nginx` {
     @Test func `trusts the certificates that it is told to, and leaves https for nothing`() async throws {
         let nginx = try Nginx()

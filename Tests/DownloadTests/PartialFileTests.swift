@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryDownload
 
-@Suite(.timeLimit(.minutes(5))) struct `A partial file` {
+@Suite(.timeLimit(.minutes(10))) struct `A partial file` {
     private let file = ServedFile(sample)
 
     /// A world where the first request brought 100,000 bytes to a process that has ended.

@@ -11,7 +11,7 @@ private func status(_ path: String) throws -> stat {
     return status
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct `An app installed to a folder` {
     @Test func `lies there as in the archive`() async throws {
         let place = try Place("not/there/yet")
@@ -120,7 +120,7 @@ struct `An app installed to a folder` {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct `An install that fails` {
     private func damaged() throws -> [UInt8] {
         var bytes = try app(version: "2") { $0.addFile("Payload/A.app/noise", Array(0...255), level: 0) }
@@ -227,7 +227,7 @@ struct `An install that fails` {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct `What a killed install leaves` {
     private func make(_ name: String, in place: Place, mode: Int, age: TimeInterval = 0) throws -> String {
         let path = place.target.folder + "/" + name
@@ -291,7 +291,7 @@ struct `What a killed install leaves` {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct `An installer` {
     @Test func `installs one after the other and tells how far it is`() async throws {
         let place = try Place()

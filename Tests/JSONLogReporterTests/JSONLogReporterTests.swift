@@ -13,7 +13,7 @@ private struct Broken: Reporter {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A JSON log` {
+@Suite(.timeLimit(.minutes(10))) struct `A JSON log` {
     private let folder: TemporaryFolder
 
     init() throws {

@@ -108,7 +108,7 @@ private func text(_ string: String) -> [UInt8] { [0x50 | UInt8(string.utf8.count
         #expect(throws: PropertyListError.self) { try PropertyList.parse(bytes) }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `counts what shared objects come to`() {
+    @Test(.timeLimit(.minutes(10))) func `counts what shared objects come to`() {
         // 2^60 strings in 62 objects.
         let doubling = (0..<60).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] }
         let error = #expect(throws: PropertyListError.self) { try PropertyList.parse(file(doubling + [text("x")])) }

@@ -2,7 +2,7 @@ import FerryPropertyList
 import Testing
 
 @Suite struct `A damaged property list` {
-    @Test(.timeLimit(.minutes(5)), arguments: [PropertyList.Format.xml, .binary])
+    @Test(.timeLimit(.minutes(10)), arguments: [PropertyList.Format.xml, .binary])
     func `is refused wherever it is cut`(format: PropertyList.Format) {
         let bytes = everyKind.encoded(as: format)
         // XML may do without its last line feed.
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [PropertyList.Format.xml, .binary])
+    @Test(.timeLimit(.minutes(10)), arguments: [PropertyList.Format.xml, .binary])
     func `never traps whichever byte is changed`(format: PropertyList.Format) {
         let bytes = everyKind.encoded(as: format)
         var understood = 0

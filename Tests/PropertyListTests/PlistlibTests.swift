@@ -15,7 +15,7 @@ import Testing
                     plistlib.dump(value, file, fmt=plistlib.PlistFormat["FMT_" + form.upper()], sort_keys=False)
         """
 
-    @Test(.enabled(if: Tool("python3") != nil, "there is no python3"), .timeLimit(.minutes(5)))
+    @Test(.enabled(if: Tool("python3") != nil, "there is no python3"), .timeLimit(.minutes(10)))
     func `reads what we write, and writes what we read`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
@@ -44,7 +44,7 @@ import Testing
     @Test(
         .enabled(if: SharedFolder.exists, Comment(rawValue: SharedFolder.absent)),
         .enabled(if: [Tool("python3"), Tool("unzip")].allSatisfy({ $0 != nil }), "there is no python3 or unzip"),
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(10))
     )
     func `agrees with us on every property list of real apps`() throws {
         let folder = try TemporaryFolder()

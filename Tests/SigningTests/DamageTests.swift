@@ -146,7 +146,7 @@ private struct Damage: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A check of an archive` {
     @Test(arguments: Damage.all)
     private func `finds the damage, and nothing else`(damage: Damage) async throws {

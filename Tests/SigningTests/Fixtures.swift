@@ -120,14 +120,18 @@ enum Hands {
     static func profile(
         _ application: String = "*",
         signers: [String] = ["leaf"],
-        expiresInDays days: Int64 = 300
+        expiresInDays days: Int64 = 300,
+        debug: Bool = false,
+        granting entitlements: [String] = []
     ) throws -> ProvisioningProfile {
         try ProvisioningProfile(
             bytes: TestAuthority.shared.get().profile(
                 application,
                 name: "Test \(application)",
                 signers: signers,
-                expires: now + days * day
+                expires: now + days * day,
+                debug: debug,
+                granting: entitlements
             )
         )
     }

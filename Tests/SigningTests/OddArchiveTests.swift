@@ -111,7 +111,7 @@ private struct Oddity: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `An odd app` {
     @Test(arguments: Oddity.all)
     private func `is signed like any other`(oddity: Oddity) async throws {

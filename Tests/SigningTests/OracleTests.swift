@@ -22,7 +22,7 @@ private struct EdgeCase: Decodable, Sendable, CustomTestStringConvertible {
     }()
 }
 
-@Suite(.enabled(if: Oracle.exists, "\(Oracle.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Oracle.exists, "\(Oracle.absent)"), .timeLimit(.minutes(10)))
 struct `An archive that others made` {
     @Test func `comes in many odd forms`() throws {
         _ = try Oracle.edge.get()

@@ -5,7 +5,7 @@ import FerrySigning
 import TestKit
 import Testing
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A plan` {
     @Test func `refuses with every reason at once`() async throws {
         let desk = try Desk(
@@ -115,7 +115,7 @@ struct `A plan` {
     }
 }
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A signature of an archive` {
     @Test func `tells what it does, in order`() async throws {
         let desk = try Desk(.sample())

@@ -42,7 +42,7 @@ private struct Shape: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(.enabled(if: Oracle.exists, "\(Oracle.absent)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Oracle.exists, "\(Oracle.absent)"), .timeLimit(.minutes(10)))
 struct `A sample app` {
     @Test(arguments: Shape.all)
     private func `is signed without a fault`(shape: Shape) async throws {

@@ -1,5 +1,6 @@
 import FerryBytes
 import FerrySigning
+import FerryZip
 import Foundation
 import TestKit
 import Testing
@@ -25,14 +26,14 @@ private enum Crowd {
     }
 }
 
-@Suite(.enabled(if: Hands.usable && Tool("python3") != nil, "\(TestAuthority.absent)"), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: Hands.usable && Tool("python3") != nil, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A signer in trouble` {
     @Test func `signs 20,000 files`() async throws {
         let desk = try Desk(try Crowd.make(Crowd.large))
         let signed = try await desk.sign(try Hands.options())
         #expect(signed.signedFileCount == 4)
         #expect(try await desk.faults() == [])
-        #expect(try Archive(path: desk.output).entries.count > Crowd.large)
+        #expect(try ZipDirectory(FileSource(path: desk.output)).entries.count > Crowd.large)
     }
 
     @Test(arguments: [false, true])

@@ -25,7 +25,7 @@ private func updates(_ events: [ActivityEvent], step: Duration = .seconds(1)) as
 
 private let failure = Failure(message: "The device went\naway.", remedy: "Connect it again.", stage: .installing)
 
-@Suite(.timeLimit(.minutes(5))) struct `Plain lines` {
+@Suite(.timeLimit(.minutes(10))) struct `Plain lines` {
     private func lines(_ events: [ActivityEvent], step: Duration = .seconds(1)) async -> [String] {
         var lines = PlainLines(style: plain)
         return await updates(events, step: step).flatMap { lines.lines(for: $0) }.map { $0.text(plain) }
@@ -75,7 +75,7 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Lasting lines` {
+@Suite(.timeLimit(.minutes(10))) struct `Lasting lines` {
     @Test func `tell what ended and what people should see`() async {
         let updates = await updates([
             .added("a", title: "A"), .added("b", title: "B\u{1B}[2J"), .added("c", title: "C"), .stage("a", .signing),

@@ -77,7 +77,7 @@ private final class Screen: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A terminal reporter` {
+@Suite(.timeLimit(.minutes(10))) struct `A terminal reporter` {
     private let clock = ManualClock()
     private let screen = Screen()
 

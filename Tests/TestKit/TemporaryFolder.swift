@@ -1,6 +1,7 @@
 public import Foundation
+import Synchronization
 
-/// A folder of one test's own, removed with its contents when the last reference goes.
+/// A folder of one test's own, removed with its contents when the last reference goes, or the process ends.
 public final class TemporaryFolder: Sendable {
     /// Where it is.
     public let url: URL
@@ -10,9 +11,20 @@ public final class TemporaryFolder: Sendable {
         url = FileManager.default.temporaryDirectory
             .appendingPathComponent("ferry-test-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        Self.remaining.withLock { _ = $0.insert(url) }
+        _ = Self.sweepAtExit
     }
 
+    /// Folders that are still there: those that static values hold never lose their last reference.
+    private static let remaining = Mutex<Set<URL>>([])
+    private static let sweepAtExit: Void = {
+        atexit {
+            for url in TemporaryFolder.remaining.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) }
+        }
+    }()
+
     deinit {
+        Self.remaining.withLock { _ = $0.remove(url) }
         try? FileManager.default.removeItem(at: url)
     }
 

@@ -35,12 +35,14 @@ public struct TestAuthority: Sendable {
     /// - Parameter application: the bundle identifier, or a pattern that ends in `*`.
     /// - Parameter signers: whose certificates may sign.
     /// - Parameter expires: in seconds since 1970.
+    /// - Parameter entitlements: keys that are granted with `true`.
     public func profile(
         _ application: String,
         name: String = "Test",
         signers: [String] = ["leaf"],
         expires: Int64 = 4_000_000_000,
-        debug: Bool = false
+        debug: Bool = false,
+        granting entitlements: [String] = []
     ) throws -> [UInt8] {
         let certificates = try signers.map { name in
             let pem = String(decoding: try file(name + ".pem"), as: UTF8.self)
@@ -63,6 +65,7 @@ public struct TestAuthority: Sendable {
             <key>com.apple.developer.team-identifier</key><string>\(team)</string>
             <key>keychain-access-groups</key><array><string>\(team).*</string></array>
             <key>get-task-allow</key>\(debug ? "<true/>" : "<false/>")
+            \(entitlements.map { "<key>\($0)</key><true/>" }.joined())
             </dict></dict></plist>
             """
         let openssl = Tool(path: Tool("openssl")?.path ?? "openssl")

@@ -1,0 +1,1 @@
+// Nothing to call: the thread sanitizer finds the rules by their name.
