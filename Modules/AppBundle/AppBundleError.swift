@@ -84,14 +84,7 @@ public struct AppBundleError: ExplainedError, Hashable {
     /// A path as one line of a message, however it was made.
     static func printable(_ path: String) -> String {
         let longest = 300
-        let cut = path.count > longest ? path.prefix(longest) + "…" : Substring(path)
-        var text = ""
-        for scalar in cut.unicodeScalars {
-            text +=
-                scalar.properties.generalCategory == .control
-                ? scalar.escaped(asASCII: true) : String(Character(scalar))
-        }
-        return text
+        return (path.count > longest ? path.prefix(longest) + "…" : Substring(path)).printable
     }
 }
 

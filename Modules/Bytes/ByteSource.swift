@@ -60,6 +60,24 @@ public final class FileSource: ByteSource {
     public let descriptor: Int32
     /// The length when it was opened.
     public let count: Int
+    /// When its bytes or its properties were last changed, as it was when it was opened.
+    private let changed: timespec
+
+    /// Whether the file is still the one that was opened: neither written to nor cut since.
+    public var isUnchanged: Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        let now = Self.changeTime(status)
+        return Int(status.st_size) == count && now.tv_sec == changed.tv_sec && now.tv_nsec == changed.tv_nsec
+    }
+
+    private static func changeTime(_ status: stat) -> timespec {
+        #if canImport(Darwin)
+        status.st_mtimespec
+        #else
+        status.st_mtim
+        #endif
+    }
 
     /// Opens the file at `path`; throws ``FileFailure``, also for what is not a regular file.
     public init(path: String) throws(FileFailure) {
@@ -83,6 +101,7 @@ public final class FileSource: ByteSource {
         self.path = path
         descriptor = opened
         count = Int(status.st_size)
+        changed = Self.changeTime(status)
     }
 
     /// Reads a file that is open already, through a descriptor of its own; throws ``FileFailure``.
@@ -100,6 +119,7 @@ public final class FileSource: ByteSource {
         self.path = path
         self.descriptor = copy
         count = Int(status.st_size)
+        changed = Self.changeTime(status)
     }
 
     deinit {

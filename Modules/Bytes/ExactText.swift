@@ -6,6 +6,11 @@ extension StringProtocol {
         utf8.starts(with: prefix.utf8)
     }
 
+    /// The parts of a path between its slashes, without empty ones; told apart byte by byte, as a file system does it.
+    package var pathParts: [String] {
+        utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// The text without its first bytes, as many as `prefix` has.
     package func dropping(_ prefix: some StringProtocol) -> String {
         String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)

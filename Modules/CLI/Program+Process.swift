@@ -21,6 +21,10 @@ extension Program {
         let source = Interruption.onFirst { work.cancel() }
         let code = await work.value
         source.cancel()
+        if code == .done, let failure = console.outputFailure {
+            console.report(failure)
+            exit(ExitCode.failed.rawValue)
+        }
         exit(code.rawValue)
     }
 }

@@ -13,6 +13,13 @@ public struct Identity: Sendable {
     public var team: String? { leaf.organizationalUnit }
 
     private init(leaf: Certificate, key: PrivateKey, others: [Certificate]) throws(CodeSignatureError) {
+        guard key.isRSA || key.isEllipticCurve else {
+            throw CodeSignatureError(
+                .identity,
+                "the key of “\(leaf.subject)” is neither RSA nor of an elliptic curve for ECDSA.",
+                remedy: "Sign with an identity from Apple; its keys are RSA or P-256."
+            )
+        }
         self.leaf = leaf
         self.key = key
         chain = try Self.chain(above: leaf, from: others)

@@ -106,6 +106,15 @@ public struct ImageVerifier {
                 Self.signAgain
             )
         }
+        if linkEdit.memorySize < UInt64(linkEdit.fileSize)
+            || linkEdit.memorySize - UInt64(linkEdit.fileSize) >= 0x10000
+        {
+            fault(
+                .signaturePlace,
+                "__LINKEDIT takes \(linkEdit.memorySize) bytes in memory for \(linkEdit.fileSize) in the file.",
+                Self.signAgain
+            )
+        }
         if !room.offset.isMultiple(of: 16) {
             fault(.signaturePlace, "The signature begins at \(room.offset), no multiple of 16.", isWarning: true)
         }

@@ -19,6 +19,9 @@ final class PrivateKey: Sendable {
 
     var pointer: OpaquePointer? { OpaquePointer(bitPattern: address) }
 
-    /// Whether the key's signatures all have one length; elliptic curves' differ by a few bytes.
-    var signsAtFixedLength: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_RSA }
+    /// Whether it is an RSA key, whose signatures all have one length.
+    var isRSA: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_RSA }
+
+    /// Whether it is for ECDSA, whose signatures differ in length by a few bytes.
+    var isEllipticCurve: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC }
 }

@@ -187,6 +187,6 @@ extension Identity {
             by: self,
             at: 1_700_000_000
         )
-        return 8 + trial.count + (key.signsAtFixedLength ? 0 : 16)
+        return 8 + trial.count + (key.isRSA ? 0 : 16)
     }
 }

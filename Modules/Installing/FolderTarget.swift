@@ -106,10 +106,10 @@ public struct FolderTarget: InstallTarget {
     }
 
     private func makeFolder() throws(FileFailure) {
-        var made = ""
-        for part in folder.split(separator: "/", omittingEmptySubsequences: false) {
-            made += made.isEmpty && part.isEmpty ? "/" : (made.isEmpty || made.hasSuffix("/") ? "" : "/") + part
-            guard !part.isEmpty, mkdir(made, 0o755) != 0, errno != EEXIST else { continue }
+        var made = folder.utf8.first == UInt8(ascii: "/") ? "" : "."
+        for part in folder.pathParts {
+            made += "/" + part
+            guard mkdir(made, 0o755) != 0, errno != EEXIST else { continue }
             throw FileFailure("create", made, errorNumber: errno)
         }
     }

@@ -30,7 +30,7 @@ struct Unpacker {
     mutating func unpack(_ entry: ZipEntry, below folder: String, tell: (Int) -> Void) throws {
         let name = entry.name.dropping(prefix)
         if entry.isDirectory {
-            try makeFolders(name.hasSuffix("/") ? String(name.dropLast()) : name, below: folder)
+            try makeFolders(name.utf8.last == UInt8(ascii: "/") ? String(name.dropLast()) : name, below: folder)
             return
         }
         if let slash = name.utf8.lastIndex(of: UInt8(ascii: "/")) {

@@ -14,6 +14,7 @@ import Darwin
 /// It is locked while its process lives, so that others can tell what a killed one left.
 final class WorkFolder {
     private static let prefix = ".ferry-"
+    private static let asidePrefix = ".ferry-aside-"
 
     let path: String
     private let lock: Int32
@@ -46,38 +47,58 @@ final class WorkFolder {
         #else
         sync()
         #endif
-        var status = stat()
-        guard lstat(place, &status) == 0 else {
-            guard rename(path, place) == 0 else { throw FileFailure("create", place, errorNumber: errno) }
-            NewFile.syncFolder(of: place)
-            return false
+        defer { NewFile.syncFolder(of: place) }
+        // Another process may put its own there, or take it away, between a look and a rename: then look again.
+        for _ in 0..<3 {
+            var status = stat()
+            if lstat(place, &status) == 0 {
+                if try exchange(with: place) { return true }
+            } else if rename(path, place) == 0 {
+                return false
+            } else if errno != EEXIST, errno != ENOTEMPTY {
+                throw FileFailure("create", place, errorNumber: errno)
+            }
         }
-        try exchange(with: place)
-        NewFile.syncFolder(of: place)
-        // The old version is at `path` now, and goes with this object.
-        return true
+        throw FileFailure("replace", place, errorNumber: EBUSY)
     }
 
-    private func exchange(with place: String) throws(FileFailure) {
+    /// Puts the folder in the place of the old one, which is at ``path`` then and goes with this object; `false` where
+    /// the old one is gone meanwhile.
+    private func exchange(with place: String) throws(FileFailure) -> Bool {
         #if os(Linux)
-        if renameat2(AT_FDCWD, path, AT_FDCWD, place, ferry_rename_exchange) == 0 { return }
+        if renameat2(AT_FDCWD, path, AT_FDCWD, place, ferry_rename_exchange) == 0 { return true }
+        if errno == ENOENT { return false }
         guard errno == EINVAL || errno == ENOSYS else { throw FileFailure("replace", place, errorNumber: errno) }
         #endif
-        // Without an exchange there is an instant without either; the old one comes back if the second step fails.
-        let aside = path + ".old"
-        guard rename(place, aside) == 0 else { throw FileFailure("replace", place, errorNumber: errno) }
+        // Without an exchange there is an instant without either. The old one stands aside under a name that says where
+        // it belongs: after a kill in this instant the next install puts it back.
+        let parent = String(
+            decoding: place.utf8.prefix(place.utf8.count - (place.pathParts.last ?? "").utf8.count),
+            as: UTF8.self
+        )
+        let aside = parent + Self.asidePrefix + (place.pathParts.last ?? "")
+        guard rename(place, aside) == 0 else {
+            if errno == ENOENT { return false }
+            throw FileFailure("replace", place, errorNumber: errno)
+        }
         guard rename(path, place) == 0 else {
             let number = errno
             rename(aside, place)
             throw FileFailure("replace", place, errorNumber: number)
         }
         Self.remove(aside)
+        return true
     }
 
     /// Removes what killed processes left in `folder`.
     static func sweep(in folder: String) {
         for name in names(in: folder) where name.hasPrefix(prefix) {
             let path = folder + "/" + name
+            if name.hasPrefix(asidePrefix) {
+                // Fails where there is a new version, and then the old one may go.
+                if rename(path, folder + "/" + name.dropping(asidePrefix)) != 0 { remove(path) }
+                continue
+            }
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {

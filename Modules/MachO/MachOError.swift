@@ -29,6 +29,11 @@ public struct MachOError: ExplainedError, Equatable {
         self.remedy = remedy
     }
 
+    /// A quantity past its limit.
+    package static func tooLarge(_ message: String) -> MachOError {
+        MachOError(.unsupported, message, remedy: "Get the app again from where it was published.")
+    }
+
     static func malformed(_ message: String) -> MachOError {
         MachOError(
             .malformed,
@@ -38,7 +43,7 @@ public struct MachOError: ExplainedError, Equatable {
     }
 
     /// The same error with the place it happened in front.
-    func inside(_ place: String) -> MachOError {
+    package func inside(_ place: String) -> MachOError {
         MachOError(code, "\(place): \(message)", remedy: remedy)
     }
 }

@@ -39,33 +39,22 @@ extension MachOImage {
         in bytes: ArraySlice<UInt8>,
         needed: Int
     ) throws(MachOError) -> SignatureLayout {
-        guard let linkEdit else { throw Self.noLinkEdit }
+        let (linkEdit, contentEnd) = try geometry()
         let linkEditEnd = linkEdit.fileOffset + linkEdit.fileSize
-        guard segments.allSatisfy({ $0.fileOffset + $0.fileSize <= max(linkEditEnd, $0.fileOffset) }) else {
-            throw .malformed("__LINKEDIT is not the last segment.")
-        }
-        let oldEnd = codeSignature?.end ?? linkEditEnd
-        guard oldEnd >= linkEditEnd else {
-            throw .malformed("the code signature is not the last part of __LINKEDIT.")
-        }
-        guard codeSignature.map({ $0.offset >= linkEdit.fileOffset }) ?? true else {
-            throw .malformed("the code signature lies before __LINKEDIT.")
-        }
+        let oldEnd = usedSignature?.end ?? linkEditEnd
         try refuseTrailingData(in: bytes, after: oldEnd)
-        let contentEnd = codeSignature?.offset ?? linkEditEnd
-        guard contentEnd >= commandsEnd + (codeSignature == nil ? 16 : 0) else {
-            throw .malformed("__LINKEDIT ends at \(contentEnd), within the header.")
-        }
 
-        let page = is64Bit ? 0x4000 : 0x1000
-        if let codeSignature, codeSignature.offset.isMultiple(of: 16), codeSignature.size >= needed,
-            oldEnd == bytes.count, linkEditEnd == oldEnd,
-            linkEdit.memorySize.isMultiple(of: 0x1000), linkEdit.memorySize >= UInt64(linkEdit.fileSize)
+        // arm64_32 has the header of 32-bit code and the pages of arm64.
+        let page = is64Bit || cpuType == 0x0200_000C ? 0x4000 : 0x1000
+        if let usedSignature, usedSignature.offset.isMultiple(of: 16), usedSignature.size >= needed,
+            oldEnd == bytes.count, linkEditEnd == oldEnd, linkEdit.memorySize.isMultiple(of: 0x1000),
+            linkEdit.memorySize >= UInt64(linkEdit.fileSize),
+            linkEdit.memorySize - UInt64(linkEdit.fileSize) < 0x10000
         {
             return SignatureLayout(
                 contentEnd: contentEnd,
                 codeLimit: contentEnd,
-                signatureSize: codeSignature.size,
+                signatureSize: usedSignature.size,
                 edits: []
             )
         }
@@ -99,8 +88,8 @@ extension MachOImage {
     ///
     /// - Parameter header: the start of the image, at least up to the first section.
     public func signatureObstacle(in header: ArraySlice<UInt8>) -> MachOError? {
-        guard linkEdit != nil else { return Self.noLinkEdit }
         do {
+            _ = try geometry()
             _ = try commandEdits(in: header, codeLimit: 0, size: 0)
             return nil
         } catch {
@@ -108,10 +97,33 @@ extension MachOImage {
         }
     }
 
+    /// The old signature; an empty one, which strippers leave, is none.
+    private var usedSignature: Region? { codeSignature.flatMap { $0.size > 0 ? $0 : nil } }
+
+    /// `__LINKEDIT`, and where the content that is kept ends in it.
+    private func geometry() throws(MachOError) -> (linkEdit: Segment, contentEnd: Int) {
+        guard let linkEdit else { throw Self.noLinkEdit }
+        let linkEditEnd = linkEdit.fileOffset + linkEdit.fileSize
+        guard segments.allSatisfy({ $0.fileOffset + $0.fileSize <= max(linkEditEnd, $0.fileOffset) }) else {
+            throw .malformed("__LINKEDIT is not the last segment.")
+        }
+        guard usedSignature.map({ $0.end >= linkEditEnd }) ?? true else {
+            throw .malformed("the code signature is not the last part of __LINKEDIT.")
+        }
+        guard usedSignature.map({ $0.offset >= linkEdit.fileOffset }) ?? true else {
+            throw .malformed("the code signature lies before __LINKEDIT.")
+        }
+        let contentEnd = usedSignature?.offset ?? linkEditEnd
+        guard contentEnd >= commandsEnd + (codeSignature == nil ? 16 : 0) else {
+            throw .malformed("__LINKEDIT ends at \(contentEnd), within the header.")
+        }
+        return (linkEdit, contentEnd)
+    }
+
     /// Where the signature will begin; `nil` without `__LINKEDIT`, or far past what a Mach-O can hold.
     public var expectedCodeLimit: Int? {
         guard let linkEdit else { return nil }
-        return roundedUp(codeSignature?.offset ?? linkEdit.fileOffset + linkEdit.fileSize, to: 16)
+        return roundedUp(usedSignature?.offset ?? linkEdit.fileOffset + linkEdit.fileSize, to: 16)
     }
 
     private static let noLinkEdit = MachOError(

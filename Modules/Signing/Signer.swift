@@ -126,6 +126,14 @@ struct SigningRun: Sendable {
         }
         tell(.phase(.repacking))
         try await write(sealed, of: plan, to: output)
+        // What is copied raw was hashed some time before.
+        guard plan.contents.source.isUnchanged else {
+            throw SignError(
+                .input,
+                request.input,
+                [SignError.Reason("\(request.input): it was changed while it was being signed.", remedy: "Try again.")]
+            )
+        }
         tell(.phase(.verifying))
         let size = try await check(output, sealed)
         try Task.checkCancellation()

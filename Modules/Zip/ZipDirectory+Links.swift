@@ -54,7 +54,7 @@ extension ZipDirectory {
     private static var steps: Int { 4096 }
 
     private func check(_ link: ZipEntry, targets: [Int: String]) throws(ZipError) {
-        let parts = link.name.split(separator: "/").map(String.init)
+        let parts = link.name.pathParts
         let topCount = parts.count < 2 ? 0 : parts[0] == "Payload" && parts.count > 2 ? 2 : 1
         let top = parts[..<topCount]
         func escape(_ end: String) -> ZipError {
@@ -88,7 +88,7 @@ extension ZipDirectory {
             guard followed <= Self.followedLinks else { throw escape("goes in circles within") }
             guard target.utf8.first != UInt8(ascii: "/") else { throw escape("leads out of") }
             place.removeLast()
-            ahead += target.split(separator: "/").reversed().map(String.init)
+            ahead += target.pathParts.reversed()
         }
     }
 }

@@ -20,7 +20,9 @@ final class Console: Sendable {
         /// How many columns there are just now.
         let columns: @Sendable () -> Int
         /// Writes bytes.
-        let write: @Sendable ([UInt8]) -> Void
+        ///
+        /// Gives the system's error number where that failed, else 0.
+        let write: @Sendable ([UInt8]) -> Int32
         /// Whether it may have colours and bold text.
         var hasStyle: Bool
 
@@ -29,7 +31,10 @@ final class Console: Sendable {
             isTerminal = false
             hasStyle = false
             self.columns = { columns }
-            self.write = write
+            self.write = { bytes in
+                write(bytes)
+                return 0
+            }
         }
 
         /// An open file or terminal; NO_COLOR and TERM in `environment` say whether it may have colours.
@@ -48,6 +53,8 @@ final class Console: Sendable {
     let output: Stream
     /// Where errors, questions and progress go.
     let errors: Stream
+    /// The first error number of writing a result; 0 while there is none.
+    private let failure = Guarded<Int32>(0)
     private let turn = Guarded(())
 
     /// Writes to these two.
@@ -71,7 +78,16 @@ final class Console: Sendable {
 
     /// Writes a part of the result as it is.
     func write(_ text: String) {
-        turn.withLock { _ in output.write(Array(text.utf8)) }
+        let number = turn.withLock { _ in output.write(Array(text.utf8)) }
+        // A reader that went away, as `head` does, has what it wanted.
+        guard number != 0, number != EPIPE else { return }
+        failure.withLock { if $0 == 0 { $0 = number } }
+    }
+
+    /// Why a result could not be written as a whole; `nil` where it could.
+    var outputFailure: FileFailure? {
+        let number = failure.withLock { $0 }
+        return number == 0 ? nil : FileFailure("write", "standard output", errorNumber: number)
     }
 
     /// Writes a line that is not of the result: a warning, a hint, where somebody is.
@@ -81,7 +97,7 @@ final class Console: Sendable {
 
     /// Writes to standard error as it is.
     func writeToErrors(_ text: String) {
-        turn.withLock { _ in errors.write(Array(text.utf8)) }
+        _ = turn.withLock { _ in errors.write(Array(text.utf8)) }
     }
 
     /// Writes a value of the result as one line of JSON.
@@ -129,7 +145,9 @@ struct ErrorReport: Encodable, Equatable {
     func text(styled: Bool) -> String {
         let (red, bold, end) = styled ? ("\u{1B}[31m", "\u{1B}[1m", "\u{1B}[0m") : ("", "", "")
         let margin = "\n       "
-        let lines = { (text: String) in text.split(separator: "\n", omittingEmptySubsequences: false) }
+        let lines = { (text: String) in
+            text.split(separator: "\n", omittingEmptySubsequences: false).map(\.printable)
+        }
         var text = "\(red)ferry:\(end) \(bold)" + lines(message).joined(separator: margin) + end
         if let remedy {
             text += margin + lines(remedy).joined(separator: margin)
@@ -153,8 +171,8 @@ private func terminalColumns(of descriptor: Int32) -> Int? {
     return Int(size.ws_col)
 }
 
-/// Writes all bytes; a reader that went away, as `head` does, ends the writing without a word.
-private func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+/// Writes all bytes; gives the error number that ended it early, else 0.
+private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     bytes.withUnsafeBytes { buffer in
         var done = 0
         while done < buffer.count, let base = buffer.baseAddress {
@@ -165,8 +183,9 @@ private func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if errno != EINTR {
-                return
+                return errno
             }
         }
+        return 0
     }
 }

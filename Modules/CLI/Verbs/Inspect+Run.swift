@@ -1,3 +1,4 @@
+import FerryBytes
 import FerryPropertyList
 import FerrySigning
 
@@ -30,7 +31,7 @@ extension Inspect {
         if !inspection.warnings.isEmpty {
             lines += ["", "Warnings"] + inspection.warnings.map { "  " + $0 }
         }
-        return lines.joined(separator: "\n")
+        return lines.map(\.printable).joined(separator: "\n")
     }
 
     private static func facts(

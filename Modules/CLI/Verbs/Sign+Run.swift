@@ -87,6 +87,6 @@ extension Sign {
                 lines.append("  \(bundle.identifier): without \(key) (\(reason))")
             }
         }
-        return lines.joined(separator: "\n")
+        return lines.map(\.printable).joined(separator: "\n")
     }
 }

@@ -1,3 +1,4 @@
+import FerryBytes
 import FerryCodeSignature
 import FerrySigning
 
@@ -46,7 +47,7 @@ extension Verify {
         for fault in report.faults.filter({ !$0.isWarning }) + report.faults.filter(\.isWarning) {
             let mark = fault.isWarning ? "\(yellow)!\(end)" : "\(red)✗\(end)"
             let message = fault.message.hasPrefix(fault.place) ? fault.message : "\(fault.place): \(fault.message)"
-            lines.append("\(mark) \(message) \(dim)(\(fault.code))\(end)")
+            lines.append("\(mark) \(message.printable) \(dim)(\(fault.code))\(end)")
             if let remedy = fault.remedy {
                 lines.append("  \(remedy)")
             }

@@ -85,15 +85,26 @@ extension Invocation {
             options.verification = how
         }
         if let path = arguments.value("--entitlements") {
-            guard case .dictionary(let entitlements) = try PropertyList.parse(try InputFile.bytes(path)).value else {
-                throw InputError(
-                    message: "\(path): the entitlements are no dictionary.",
-                    remedy: "Pass a property list like that of codesign --display --entitlements."
-                )
-            }
-            options.entitlements = entitlements
+            options.entitlements = try entitlements(path)
         }
         return options
+    }
+
+    private func entitlements(_ path: String) throws -> PropertyList.Dictionary {
+        let bytes = try InputFile.bytes(path)
+        let list: PropertyList
+        do {
+            list = try PropertyList.parse(bytes).value
+        } catch {
+            throw InputError(message: "\(path): \(error.message)", remedy: error.remedy)
+        }
+        guard case .dictionary(let entitlements) = list else {
+            throw InputError(
+                message: "\(path): the entitlements are no dictionary.",
+                remedy: "Pass a property list like that of codesign --display --entitlements."
+            )
+        }
+        return entitlements
     }
 
     private func inside<Value>(_ path: String, _ body: () throws(CodeSignatureError) -> Value) throws -> Value {

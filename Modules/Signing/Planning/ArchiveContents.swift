@@ -69,6 +69,11 @@ struct ArchiveContents: Sendable {
         var description: String { "It has \(size) bytes, more than any real one (\(infoPlistLimit))." }
     }
 
+    /// The largest header with load commands that is believed; real ones have some kilobytes.
+    private static let headerLimit = 4 << 20
+    /// The largest file of code that is taken into memory.
+    private static let codeLimit = 2 << 30
+
     private enum Look: Sendable {
         case code(Code)
         case damaged(MachOError)
@@ -85,6 +90,9 @@ struct ArchiveContents: Sendable {
         }
         guard MachOFile.claims(magic) else { return .other }
         do {
+            guard entry.uncompressedSize <= codeLimit else {
+                throw MachOError.tooLarge("it has \(entry.uncompressedSize) bytes, more than \(codeLimit).")
+            }
             if magic[0] == 0xCA {
                 let bytes = try inflater.contents(of: entry, in: source)
                 let file = try MachOFile(bytes)
@@ -95,6 +103,9 @@ struct ArchiveContents: Sendable {
                 return .code(Code(entry: entry, images: file.slices.map(\.image), obstacle: obstacle))
             }
             let header = try MachOImage.headerSize(magic[...])
+            guard header <= headerLimit else {
+                throw MachOError.tooLarge("its load commands claim \(header) bytes, more than \(headerLimit).")
+            }
             // 16 bytes more, where LC_CODE_SIGNATURE would be added.
             let bytes = try inflater.prefix(of: entry, count: header + 16, in: source)
             let image = try MachOImage(bytes[...], count: entry.uncompressedSize)

@@ -29,20 +29,55 @@ struct SigningPlan: Sendable {
     /// Paths of bundles to leave out.
     let dropped: [String]
     let warnings: [String]
+    /// What is left out of the output, by its entry's index: junk, old signatures, dropped extensions.
+    let leftOut: Set<Int>
+}
 
-    /// Whether an entry is left out of the output: junk, old signatures, dropped extensions.
-    func isLeftOut(_ entry: ZipEntry) -> Bool {
-        if BundlePath.isJunk(entry.name) { return true }
-        if contents.tree.strays.contains(entry.name) { return true }
-        if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") || entry.name == $0 }) { return true }
-        guard entry.name.utf8.contains("/_CodeSignature".utf8) else { return false }
-        return bundles.contains { bundle in
-            let folder = bundle.bundle.path + "/_CodeSignature"
-            // A file or link in the folder's place would hide the new seal.
-            if entry.name == folder { return true }
-            return entry.name.beginsExactly(with: folder + "/") && entry.name != folder + "/"
-                && entry.name != bundle.bundle.path + "/" + ResourceSeal.path
+extension SigningPlan {
+    private static let signatureFolder = "/_CodeSignature"
+
+    /// Finds what is left out, in one walk over the entries.
+    fileprivate static func leftOut(
+        of contents: ArchiveContents,
+        signed: [CodeBundle],
+        dropped: [String]
+    ) -> Set<Int> {
+        let strays = Set(contents.tree.strays.map(EntryName.init))
+        let folders = Set(signed.map { EntryName($0.bundle.path + signatureFolder) })
+        let droppedFolders = dropped.map { $0 + "/" }
+        let seals = Set(signed.map { EntryName($0.bundle.path + "/" + ResourceSeal.path) })
+        var leftOut: Set<Int> = []
+        for entry in contents.directory.entries {
+            let name = EntryName(entry.name)
+            let isDropped =
+                droppedFolders.contains { entry.name.beginsExactly(with: $0) } || dropped.contains(entry.name)
+            if isDropped || BundlePath.isJunk(entry.name) || strays.contains(name) {
+                leftOut.insert(entry.index)
+            } else if !seals.contains(name), isSignaturePart(entry.name, of: folders) {
+                leftOut.insert(entry.index)
+            }
         }
+        return leftOut
+    }
+
+    /// Whether a path is, or lies in, one of the folders of old signatures.
+    ///
+    /// The folder itself stays, as the new seal goes there; a file or link in its place would hide it.
+    fileprivate static func isSignaturePart(_ path: String, of folders: Set<EntryName>) -> Bool {
+        let utf8 = Array(path.utf8)
+        let part = Array(signatureFolder.utf8)
+        guard utf8.count >= part.count else { return false }
+        for start in 0...utf8.count - part.count where utf8[start..<start + part.count].elementsEqual(part) {
+            let end = start + part.count
+            guard end == utf8.count || utf8[end] == UInt8(ascii: "/"), end + 1 != utf8.count else { continue }
+            if folders.contains(EntryName(String(decoding: utf8[..<end], as: UTF8.self))) { return true }
+        }
+        return false
+    }
+
+    /// Whether an entry is left out of the output.
+    func isLeftOut(_ entry: ZipEntry) -> Bool {
+        leftOut.contains(entry.index)
     }
 }
 
@@ -97,10 +132,11 @@ private struct Planner {
         warnings += identifiers.warnings.map(\.description)
 
         let all = contents.tree.root.deepestFirst()
+        let signatures = Set(all.map { EntryName($0.path + "/_CodeSignature") })
         let live = all.filter { bundle in
             !identifiers.dropped.contains { bundle.path == $0 || bundle.path.beginsExactly(with: $0 + "/") }
                 // What lies among an old signature goes with it.
-                && !all.contains { bundle.path.beginsExactly(with: $0.path + "/_CodeSignature/") }
+                && !SigningPlan.isSignaturePart(bundle.path, of: signatures)
         }
         let bundles = live.compactMap { plan($0, identifiers) }
         checkCode(identifiers.dropped)
@@ -111,7 +147,8 @@ private struct Planner {
             bundles: bundles,
             renames: identifiers.renames,
             dropped: identifiers.dropped,
-            warnings: warnings
+            warnings: warnings,
+            leftOut: SigningPlan.leftOut(of: contents, signed: bundles, dropped: identifiers.dropped)
         )
     }
 
@@ -184,7 +221,12 @@ private struct Planner {
     }
 
     private mutating func profile(for bundle: Bundle, _ identifier: String) -> ProvisioningProfile? {
-        guard let profile = ProvisioningProfile.best(for: identifier, among: request.options.profiles) else {
+        let usable = request.options.profiles.filter { obstacles($0, bundle, identifier).isEmpty }
+        guard
+            // Of those that do not fit, the closest one says best what is wrong.
+            let profile = ProvisioningProfile.best(for: identifier, among: usable)
+                ?? ProvisioningProfile.best(for: identifier, among: request.options.profiles)
+        else {
             let patterns = request.options.profiles.map { "“\($0.name)” for \($0.bundlePattern)" }.joined(
                 separator: ", "
             )
@@ -198,14 +240,8 @@ private struct Planner {
             )
             return nil
         }
-        let problems = profile.problems(
-            for: identifier,
-            certificateDER: request.options.identity.leaf.der,
-            at: Double(now),
-            platform: bundle.info.platform,
-            device: request.options.device
-        )
-        reasons += problems.map { SignError.Reason($0) }
+        let problems = obstacles(profile, bundle, identifier)
+        reasons += problems
         if let override = request.options.entitlements, bundle.path == contents.tree.root.path {
             let plan = EntitlementsPlan.plan(
                 requested: nil,
@@ -215,11 +251,36 @@ private struct Planner {
             )
             reasons += plan.problems.map { SignError.Reason($0) }
         }
-        let days = profile.expiration.map { Int(($0 - Double(now)) / 86400) } ?? .max
+        let days = profile.expiration.flatMap { Int(exactly: (($0 - Double(now)) / 86400).rounded(.down)) } ?? .max
         if problems.isEmpty, days < 14 {
             warnings.append("The profile “\(profile.name)” expires in \(days) days.")
         }
         return profile
+    }
+
+    /// Everything for which a device would refuse a bundle under a profile.
+    private func obstacles(
+        _ profile: ProvisioningProfile,
+        _ bundle: Bundle,
+        _ identifier: String
+    ) -> [SignError.Reason] {
+        let identity = request.options.identity
+        var obstacles = profile.problems(
+            for: identifier,
+            certificateDER: identity.leaf.der,
+            at: Double(now),
+            platform: bundle.info.platform,
+            device: request.options.device
+        ).map { SignError.Reason($0) }
+        if let team = identity.team, !profile.teamIdentifiers.isEmpty, !profile.teamIdentifiers.contains(team) {
+            obstacles.append(
+                .init(
+                    "The profile “\(profile.name)” is of team \(profile.teamIdentifier), the certificate of team \(team).",
+                    remedy: "Choose a profile and a certificate of one team."
+                )
+            )
+        }
+        return obstacles
     }
 
     private mutating func checkCode(_ dropped: [String]) {

@@ -69,6 +69,7 @@ struct Assembly {
         // Sorted once: a bundle's files are a run of it.
         var names = contents.keys.sorted()
         for bundle in plan.bundles {
+            try Task.checkCancellation()
             let path = bundle.bundle.path + "/"
             let executable = EntryName(bundle.executable.name)
             let below = names.run(below: path).filter { $0 != executable }
@@ -141,12 +142,20 @@ struct Assembly {
 
     /// The kind and permissions to give; `nil` leaves them as they are.
     ///
-    /// An archive that was not made on Unix says nothing of them, and an executable that must not be run is no use.
+    /// An archive that was not made on Unix says nothing of them, some say 0, and an executable that must not be run is no
+    /// use. What lets a file run as somebody else, or everybody write it, is taken away.
     private static func mode(_ entry: ZipEntry, isExecutable: Bool, isCode: Bool) -> UInt16? {
+        let standard: UInt16 = entry.isDirectory || isCode ? 0o755 : 0o644
         guard let mode = entry.unixMode else {
-            return entry.isDirectory ? 0o40755 : isCode ? 0o100755 : 0o100644
+            return (entry.isDirectory ? 0o40000 : 0o100000) | standard
         }
-        return isExecutable && mode & 0o111 == 0 ? (mode & ~0o777) | 0o755 : nil
+        if entry.isSymbolicLink { return nil }
+        var permissions = mode & 0o775
+        if permissions == 0 || (isExecutable && permissions & 0o111 == 0) {
+            permissions = standard
+        }
+        let wanted = mode & 0o170000 | permissions
+        return wanted == mode ? nil : wanted
     }
 }
 

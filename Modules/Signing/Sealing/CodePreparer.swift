@@ -203,6 +203,8 @@ private struct OldSignature {
         }
         let directory = blobs[.codeDirectory].flatMap { try? CodeDirectory(parsing: $0) }
         pageSize = directory.map(\.pageSize).flatMap { [4096, 16384].contains($0) ? $0 : nil }
-        entitlements = blobs[.entitlements].flatMap { try? PropertyList.parse($0.dropFirst(8)).value.dictionary }
+        entitlements =
+            blobs[.entitlements].flatMap { try? PropertyList.parse($0.dropFirst(8)).value.dictionary }
+            ?? blobs[.entitlementsDER].flatMap { try? EntitlementsDER.decoded($0.dropFirst(8)) }
     }
 }

@@ -68,7 +68,9 @@ struct Sealer: Sendable {
             defer { meter.add(entry.uncompressedSize) }
             guard code[entry.index] != nil else { return try Self.hash(entry, in: source, inflater) }
             let role = roles[entry.index]
-            let prepared = try preparer.prepare(entry, as: role ?? Self.looseRole(entry), inflater)
+            let prepared = try Self.naming(entry) {
+                try preparer.prepare(entry, as: role ?? Self.looseRole(entry), inflater)
+            }
             guard role == nil else { return .code(prepared) }
             let (encoded, digests) = try prepared.finish(loose)
             return .finished(prepared, encoded, digests)
@@ -86,6 +88,15 @@ struct Sealer: Sendable {
         }
         try assembly.signBundles(identity: plan.request.options.identity, time: time)
         return assembly.result()
+    }
+
+    /// Says in an error which file it is about, where it does not say so itself.
+    private static func naming<Value>(_ entry: ZipEntry, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as MachOError {
+            throw error.inside(entry.name)
+        }
     }
 
     /// New contents that are known before anything is hashed: Info.plists and profiles.

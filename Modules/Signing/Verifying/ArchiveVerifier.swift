@@ -79,7 +79,9 @@ struct ArchiveVerifier: Sendable {
             case .broken(let fault): report.faults.append(fault)
             }
         }
+        contents.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         for bundle in bundles {
+            try Task.checkCancellation()
             report.faults += try checkSeal(of: bundle, in: directory, contents)
             report.faults += checkPermissions(of: bundle, in: directory)
         }
@@ -210,7 +212,9 @@ struct ArchiveVerifier: Sendable {
             return [Fault(.sealMissing, at: path, error.message, remedy: "Sign the archive again.")]
         }
         let prefix = bundle.path + "/"
-        let below = contents.filter { $0.path.beginsExactly(with: prefix) && $0.path != bundle.executable }
+        // A bundle's files are a run of the sorted list.
+        let below = contents[contents.place(of: prefix)..<contents.place(of: bundle.path + "0")]
+            .filter { EntryName($0.path) != bundle.executable.map(EntryName.init) }
         return SealVerifier.verify(
             seal,
             contents: below.map { ($0.path.dropping(prefix), $0.content) },
@@ -235,5 +239,21 @@ struct ArchiveVerifier: Sendable {
     private func profile(of bundle: Bundle, in directory: ZipDirectory) throws -> ProvisioningProfile? {
         guard let bytes = try? bytes(bundle.profilePath, in: directory, Inflater()) else { return nil }
         return try? ProvisioningProfile(bytes: bytes, path: bundle.profilePath)
+    }
+}
+
+extension [(path: String, content: ResourceSeal.Content)] {
+    /// Where `path` is, or would be, in the sorted list.
+    fileprivate func place(of path: String) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
     }
 }

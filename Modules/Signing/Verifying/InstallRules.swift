@@ -38,6 +38,7 @@ struct InstallRules {
                 platform: bundle.info.platform
             )
             faults += problems.map { Fault($0.faultCode, at: bundle.path, $0.message, remedy: $0.remedy) }
+            faults += teamFaults(reports, profile, bundle)
             faults += reports.flatMap { entitlementFaults($0, profile, bundle) }
         }
         return faults
@@ -59,6 +60,23 @@ struct InstallRules {
                 remedy: "Sign the archive again; extensions are given their host's identifier by default."
             )
         ]
+    }
+
+    private func teamFaults(
+        _ reports: [ImageVerifier.Report],
+        _ profile: ProvisioningProfile,
+        _ bundle: Bundle
+    ) -> [Fault] {
+        let teams = Set(reports.flatMap { $0.directories.compactMap(\.team) })
+        return teams.subtracting(profile.teamIdentifiers).sorted().compactMap { team in
+            guard !profile.teamIdentifiers.isEmpty else { return nil }
+            return Fault(
+                .profileMismatch,
+                at: bundle.path,
+                "It is signed by team \(team), but its profile is of team \(profile.teamIdentifier).",
+                remedy: "Sign with a profile and a certificate of one team."
+            )
+        }
     }
 
     private func entitlementFaults(

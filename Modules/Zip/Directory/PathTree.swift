@@ -1,3 +1,5 @@
+import FerryBytes
+
 /// The folders and files that the names of an archive make, to find two that want one place.
 ///
 /// Names are compared as Swift compares text: `ü` in one code point and in two is one name, as on Apple's file
@@ -38,8 +40,8 @@ struct PathTree: Sendable {
             if above == lastFolder {
                 folder = lastFolderNode
             } else {
-                for part in above.split(separator: "/") {
-                    folder = try step(into: String(part), of: folder, for: entry, of: entries)
+                for part in above.pathParts {
+                    folder = try step(into: part, of: folder, for: entry, of: entries)
                 }
                 lastFolder = String(above)
                 lastFolderNode = folder
@@ -94,8 +96,8 @@ struct PathTree: Sendable {
     /// The entry of this name, a folder's with or without its last slash.
     func index(of path: String) -> Int? {
         var place: Place? = .root
-        for part in path.split(separator: "/") {
-            place = child(String(part), of: place)
+        for part in path.pathParts {
+            place = child(part, of: place)
         }
         return place.flatMap { index(at: $0) }
     }

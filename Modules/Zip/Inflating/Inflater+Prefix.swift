@@ -19,13 +19,16 @@ extension Inflater {
 
     private func beginning(of entry: ZipEntry, count: Int, in source: some ByteSource) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count)
-        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 64), alignment: 16)
+        bytes.reserveCapacity(min(count, Self.prefixPieceBytes))
+        let output = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(max(count, 64), Self.prefixPieceBytes),
+            alignment: 16
+        )
         defer { output.deallocate() }
         let stream = InflateStream()
         var done = 0
         // A deflate block's tables take up to 300 bytes before the first byte comes out.
-        var step = min(entry.compressedSize, count + 1024)
+        var step = min(entry.compressedSize, count + 1024, Self.prefixPieceBytes)
         while bytes.count < count, done < entry.compressedSize {
             let piece = try source.bytes(at: entry.dataOffset + done, count: min(step, entry.compressedSize - done))
             done += piece.count
@@ -46,6 +49,9 @@ extension Inflater {
         }
         return bytes
     }
+
+    /// What is made room for at a time, whatever size is asked for or claimed.
+    private static let prefixPieceBytes = 256 << 10
 
     private struct Enough: Error {}
 }
