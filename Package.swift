@@ -116,7 +116,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
             path: "Tests/CLITests",
             swiftSettings: settings
         ),

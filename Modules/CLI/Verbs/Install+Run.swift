@@ -31,7 +31,8 @@ extension Install {
         }
         let downloader = try invocation.downloader()
         let pipelines = Handoff<InstallPipeline>()
-        let reports = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) { session in
+        let (reports, session) = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) {
+            session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
                 signer: invocation.signer(),
@@ -51,10 +52,10 @@ extension Install {
             for (source, id) in zip(sources, ids) {
                 reports.append(await report(source, id, pipeline))
             }
-            return reports
+            return (reports, session)
         }
         await Task { await downloader.close() }.value
-        return try finish(reports, invocation)
+        return try finish(reports, invocation, session)
     }
 
     /// Only folders so far; the word says which kind of target is meant.
@@ -102,16 +103,17 @@ extension Install {
         }
     }
 
-    private static func finish(_ reports: [(Report, ExitCode)], _ invocation: Invocation) throws -> ExitCode {
+    private static func finish(
+        _ reports: [(Report, ExitCode)],
+        _ invocation: Invocation,
+        _ session: Session
+    ) throws -> ExitCode {
         let console = invocation.console
-        let asJSON = invocation.arguments.flag("--json")
         for (report, _) in reports {
-            if asJSON {
-                try console.printJSON(report)
-            } else if let error = report.error {
+            if let error = report.error, !invocation.arguments.flag("--json") {
                 console.note(error.text(styled: console.errors.hasStyle))
-            } else if let location = report.location {
-                console.print(location)
+            } else {
+                try invocation.show(report, text: report.location ?? report.source, in: session)
             }
         }
         let codes = Set(reports.map(\.1)).subtracting([.done])
