@@ -158,6 +158,19 @@ struct `ferry sign` {
         #expect(signed.errors.contains(output), "\(signed.errors)")
     }
 
+    @Test(arguments: ["sign", "download"]) func `never takes the place of a pipe`(verb: String) async throws {
+        let ferry = try Command()
+        let pipe = try ferry.out("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let input = ferry.kit.path("Harbour.ipa")
+        let result = try await ferry.run([verb, input, "-o", pipe] + (verb == "sign" ? ferry.kit.hands() : []))
+        #expect(result.status == 1)
+        #expect(result.errors.contains("\(pipe): cannot replace what is no regular file"), "\(result.errors)")
+        let type = try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType
+        #expect(type != .typeRegular)
+        try FileManager.default.removeItem(atPath: pipe)
+    }
+
     @Test func `replaces an older output only when the new one stands`() async throws {
         let ferry = try Command()
         let output = try ferry.out("x.ipa")
