@@ -1,6 +1,5 @@
 public import FerryActivity
 import FerryBytes
-import FerryCodeSignature
 public import FerryDownload
 public import FerryInstalling
 public import FerrySigning
@@ -37,8 +36,6 @@ public actor InstallPipeline {
     private let signings = Turnstile(limit: InstallPipeline.signingLimit)
     private let installs = Turnstile(limit: InstallPipeline.installingLimit)
     private var jobs: [InstallID: Job] = [:]
-    /// Names in the work folder that an install is using.
-    private var namesInUse: Set<String> = []
 
     /// Connects the stages.
     ///
@@ -179,10 +176,10 @@ extension InstallPipeline {
     }
 
     private func walk(_ id: InstallID, _ request: InstallRequest, _ stage: inout Stage) async throws -> InstallResult {
-        let name = claimName(for: request.source)
-        defer { namesInUse.remove(name) }
+        let name = try WorkName(for: request.source, in: workFolder)
+        defer { name.giveUp() }
         stage = .downloading
-        let file = try await enter(downloads, id) { try await self.download(id, request, to: name + ".ipa") }
+        let file = try await enter(downloads, id) { try await self.download(id, request, to: name.path + ".ipa") }
         defer {
             if !file.isOriginal { removeFile(file.path) }
         }
@@ -191,7 +188,7 @@ extension InstallPipeline {
         var signed: SignedArchive?
         if let options = request.signing {
             stage = .signing
-            let output = request.signedArchive ?? workFolder + "/" + name + ".signed.ipa"
+            let output = request.signedArchive ?? name.path + ".signed.ipa"
             signed = try await enter(signings, id) {
                 try await self.sign(
                     id,
@@ -230,21 +227,9 @@ extension InstallPipeline {
         try Task.checkCancellation()
     }
 
-    /// A name in the work folder that is the same for the same source in the next process, and no other install's now.
-    private func claimName(for source: String) -> String {
-        let base = HashAlgorithm.sha256.digest(Array(source.utf8)).prefix(16).hex
-        var name = base
-        var number = 2
-        while !namesInUse.insert(name).inserted {
-            name = base + "-\(number)"
-            number += 1
-        }
-        return name
-    }
-
-    private func download(_ id: InstallID, _ request: InstallRequest, to name: String) async throws -> DownloadedFile {
+    private func download(_ id: InstallID, _ request: InstallRequest, to path: String) async throws -> DownloadedFile {
         await center.send(.stage(id, .downloading))
-        var wanted = DownloadRequest(url: request.source, destination: workFolder + "/" + name)
+        var wanted = DownloadRequest(url: request.source, destination: path)
         wanted.sha256 = request.sha256
         wanted.startsHeld = jobs[id]?.isHeld ?? false
         jobs[id]?.hasOrders = wanted.startsHeld

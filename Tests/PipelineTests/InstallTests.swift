@@ -115,6 +115,30 @@ import Testing
         #expect(facts[second]?.last == "installed")
     }
 
+    @Test func `shares no file with another process's of the same URL`() async throws {
+        let quay = try Quay(Cargo.small.get(), pauseAfter: 1000)
+        let one = try await Wharf()
+        let two = try await Wharf(one.folder)
+        let first = try await one.submit(quay.url)
+        let second = try await two.submit(quay.url)
+        try await until { quay.server.exchanges.count == 2 }
+        quay.letGo(2)
+        _ = try await one.pipeline.result(of: first)
+        _ = try await two.pipeline.result(of: second)
+        #expect(try one.files(in: "work") == [])
+        #expect(await one.end(first).last == "installed")
+        #expect(await two.end(second).last == "installed")
+    }
+
+    @Test func `fails where there is no work folder`() async throws {
+        let wharf = try await Wharf()
+        try FileManager.default.removeItem(atPath: wharf.folder.path("work"))
+        let id = try await wharf.submit("Harbour.ipa")
+        let failure = await wharf.outcome(of: id)?.failure
+        #expect(failure?.message.hasPrefix(wharf.folder.path("work")) == true)
+        #expect(await wharf.end(id).last == "failed while waiting")
+    }
+
     @Test func `waits while as many are downloading as may`() async throws {
         let limit = InstallPipeline.downloadLimit
         let quay = try Quay(Cargo.small.get(), pauseAfter: 1000)

@@ -111,6 +111,25 @@ import Testing
         )
     }
 
+    @Test func `one of another process takes nothing away`() async throws {
+        let checkpoint = Checkpoint()
+        let one = try await Wharf(stopsInstalling: checkpoint)
+        let path = try one.folder.write(Cargo.small.get(), to: "Harbour.ipa")
+        let first = try await one.submit(path)
+        await checkpoint.reached()
+        let signed = try one.files(in: "work").filter { $0.hasSuffix(".signed.ipa") }
+        #expect(signed.count == 1)
+        let two = try await Wharf(one.folder)
+        let second = try await two.submit(path)
+        _ = try await two.pipeline.result(of: second)
+        #expect(try one.files(in: "work").filter { $0.hasSuffix(".signed.ipa") } == signed)
+        checkpoint.open()
+        _ = try await one.pipeline.result(of: first)
+        #expect(try one.files(in: "work") == [])
+        _ = await one.end()
+        _ = await two.end()
+    }
+
     @Test func `one that waits for another's signing can be held there, and cancelled`() async throws {
         let checkpoint = Checkpoint()
         let wharf = try await Wharf(stopsSigning: checkpoint)
