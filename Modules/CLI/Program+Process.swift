@@ -1,4 +1,5 @@
 import Dispatch
+import FerryBytes
 import FoundationEssentials
 
 #if canImport(Glibc)
@@ -21,6 +22,11 @@ extension Program {
         let source = Interruption.onFirst { work.cancel() }
         let code = await work.value
         source.cancel()
+        // A result that is cut short, as on a full disk, is none.
+        if let number = console.output.failure {
+            console.report(FileFailure("write", "standard output", errorNumber: number))
+            exit((code == .done ? .failed : code).rawValue)
+        }
         exit(code.rawValue)
     }
 }

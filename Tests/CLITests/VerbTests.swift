@@ -91,6 +91,23 @@ struct `ferry verify and inspect` {
         #expect(result.text.contains(#""identifier":"com.example.harbour""#))
     }
 
+    @Test(arguments: [["help"], ["inspect", "Harbour.ipa", "--json"]])
+    func `fail where their result cannot be written`(words: [String]) async throws {
+        let ferry = try Command()
+        let environment = ferry.environment
+        let shell = try #require(Tool("sh"))
+        let folder = ferry.kit.folder.path
+        let result = try await onThread {
+            try shell.run(
+                ["-c", #""$@" > /dev/full"#, "sh", Command.path] + words,
+                in: folder,
+                environment: environment
+            )
+        }
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("ferry: standard output: cannot write: No space left on device.\n"))
+    }
+
     @Test(arguments: ["head -1", "true"]) func `do not mind who stops reading`(reader: String) async throws {
         let ferry = try Command()
         let path = ferry.kit.path("Harbour.ipa")

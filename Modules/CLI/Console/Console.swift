@@ -1,5 +1,6 @@
 import FerryBytes
 import FoundationEssentials
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -23,6 +24,12 @@ final class Console: Sendable {
         let write: @Sendable ([UInt8]) -> Void
         /// Whether it may have colours and bold text.
         var hasStyle: Bool
+        /// The system's number for why something could not be written; `nil` while all could.
+        var failure: Int32? {
+            let number = firstFailure.number.load(ordering: .relaxed)
+            return number == 0 ? nil : number
+        }
+        private let firstFailure = FirstFailure()
 
         /// A stream that is not a terminal, for tests and for files.
         init(columns: Int = 80, write: @escaping @Sendable ([UInt8]) -> Void) {
@@ -40,7 +47,11 @@ final class Console: Sendable {
                 isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
             let fallback = environment["COLUMNS"].flatMap { Int($0) } ?? 80
             columns = { terminalColumns(of: descriptor) ?? fallback }
-            write = { writeAll($0, to: descriptor) }
+            let firstFailure = firstFailure
+            write = { bytes in
+                let number = writeAll(bytes, to: descriptor)
+                _ = firstFailure.number.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+            }
         }
     }
 
@@ -100,6 +111,11 @@ final class Console: Sendable {
     }
 }
 
+/// Why a stream could not be written to; 0 while it could.
+private final class FirstFailure: Sendable {
+    let number = Atomic<Int32>(0)
+}
+
 /// An error as data.
 struct ErrorReport: Encodable, Equatable {
     /// What happened and where.
@@ -153,8 +169,9 @@ private func terminalColumns(of descriptor: Int32) -> Int? {
     return Int(size.ws_col)
 }
 
-/// Writes all bytes; a reader that went away, as `head` does, ends the writing without a word.
-private func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+/// Writes all bytes, and gives the system's number for why not; a reader that went away, as `head` does, ends the writing
+/// without a word.
+private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     bytes.withUnsafeBytes { buffer in
         var done = 0
         while done < buffer.count, let base = buffer.baseAddress {
@@ -165,8 +182,9 @@ private func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if errno != EINTR {
-                return
+                return errno == EPIPE ? 0 : errno
             }
         }
+        return 0
     }
 }
