@@ -122,7 +122,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
@@ -134,6 +134,14 @@ let package = Package(
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
+        tests(
+            "Pipeline",
+            [
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryInstalling",
+                "FerrySample", "FerrySigning", "TestKit",
+            ]
+        ),
         tests("PropertyList", ["TestKit"]),
         tests("Sample", ["FerryAppBundle", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerryZip", "TestKit"]),
         tests(

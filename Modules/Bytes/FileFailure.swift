@@ -36,6 +36,7 @@ public struct FileFailure: ExplainedError, Equatable {
         case EROFS: "The file system is read-only; choose another folder."
         case ENOSPC, EDQUOT: "Make room on the disk, or choose another folder."
         case EISDIR, ENOTDIR: "Check whether a file or a folder is meant."
+        case EOPNOTSUPP: "Choose another path."
         case EMFILE, ENFILE: "Too many files are open; raise the limit with ulimit -n."
         default: nil
         }

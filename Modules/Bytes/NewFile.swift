@@ -22,13 +22,10 @@ public final class NewFile: Sendable {
 
     /// Opens a new file for `path`, whose folder must exist; throws ``FileFailure``.
     ///
-    /// A folder at `path` is refused now, not only when all the work is done.
+    /// What cannot be replaced is refused now, not only when all the work is done.
     public init(path: String, permissions: UInt32 = 0o644) throws(FileFailure) {
         self.path = path
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-            throw FileFailure("replace", path, errorNumber: EISDIR)
-        }
+        try Self.checkPlace(path)
         let folder = Self.folder(of: path)
         #if os(Linux)
         let unnamed = open(folder, ferry_O_TMPFILE | O_RDWR | O_CLOEXEC, mode_t(permissions))
@@ -71,6 +68,20 @@ public final class NewFile: Sendable {
             throw FileFailure("replace", path, errorNumber: number)
         }
         Self.syncFolder(of: path)
+    }
+
+    /// Refuses a place with anything but a regular file in it: a folder, or a device, pipe or socket, which a rename
+    /// would do away with for everybody (`-o /dev/null`, as root).
+    public static func checkPlace(_ path: String) throws(FileFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            throw FileFailure("replace", path, errorNumber: EISDIR)
+        }
+        // Among the devices there are links too, such as /dev/stdout.
+        guard status.st_mode & S_IFMT == S_IFREG, folder(of: path) != "/dev" else {
+            throw FileFailure("replace what is no regular file", path, errorNumber: EOPNOTSUPP)
+        }
     }
 
     /// Makes a rename in the folder of `path` last; file systems that cannot are left alone.

@@ -1,4 +1,5 @@
 import Dispatch
+import FerryBytes
 import FoundationEssentials
 
 #if canImport(Glibc)
@@ -21,9 +22,10 @@ extension Program {
         let source = Interruption.onFirst { work.cancel() }
         let code = await work.value
         source.cancel()
-        if code == .done, let failure = console.outputFailure {
-            console.report(failure)
-            exit(ExitCode.failed.rawValue)
+        // A result that is cut short, as on a full disk, is none.
+        if let number = console.output.failure {
+            console.report(FileFailure("write", "standard output", errorNumber: number))
+            exit((code == .done ? .failed : code).rawValue)
         }
         exit(code.rawValue)
     }

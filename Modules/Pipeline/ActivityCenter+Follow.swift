@@ -6,11 +6,12 @@ public import FerrySigning
 extension ActivityCenter {
     /// Tells what a download does, and gives its file in the end.
     ///
-    /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done.
+    /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done;
+    ///   gives whether that is to be told.
     public nonisolated(nonsending) func follow(
         _ download: Download,
         of id: InstallID,
-        heldChanged: (_ isHeld: Bool) async -> Void = { _ in }
+        heldChanged: (_ isHeld: Bool) async -> Bool = { _ in true }
     ) async throws -> DownloadedFile {
         for await event in download.events {
             switch event {
@@ -21,11 +22,9 @@ extension ActivityCenter {
                     await send(.note(id, "Goes on after \(resumed) bytes that were there."))
                 }
             case .held:
-                await heldChanged(true)
-                await send(.held(id))
+                if await heldChanged(true) { await send(.held(id)) }
             case .released:
-                await heldChanged(false)
-                await send(.released(id))
+                if await heldChanged(false) { await send(.released(id)) }
             case .retrying(_, let delay, let reason):
                 await send(.note(id, "\(reason) Trying again in \(max(1, delay.components.seconds)) s."))
             case .restarted(let reason): await send(.note(id, "Begins again: \(reason)"))

@@ -1,6 +1,5 @@
 public import FerryActivity
 import FerryBytes
-import FerryCodeSignature
 public import FerryDownload
 public import FerryInstalling
 public import FerrySigning
@@ -13,10 +12,16 @@ public actor InstallPipeline {
     public static let downloadLimit = 4
     /// How many are signed at once: one, for it takes every core.
     public static let signingLimit = 1
+    /// How many are installed at once: one, for a target takes them one by one.
+    public static let installingLimit = 1
 
     private struct Job {
         var isHeld = false
+        /// Whether it was cancelled before it had a task.
+        var isCancelled = false
         var download: DownloadID?
+        /// Whether the download was told what to do, so that what it says of being held is only an echo.
+        var hasOrders = false
         var task: Task<Result<InstallResult, any Error>, Never>?
         /// The install's task, where it waits to be released.
         var gate: CheckedContinuation<Void, Never>?
@@ -29,9 +34,8 @@ public actor InstallPipeline {
     private let workFolder: String
     private let downloads = Turnstile(limit: InstallPipeline.downloadLimit)
     private let signings = Turnstile(limit: InstallPipeline.signingLimit)
+    private let installs = Turnstile(limit: InstallPipeline.installingLimit)
     private var jobs: [InstallID: Job] = [:]
-    /// Names in the work folder that an install is using.
-    private var namesInUse: Set<String> = []
 
     /// Connects the stages.
     ///
@@ -57,7 +61,9 @@ public actor InstallPipeline {
         jobs[id] = Job()
         await center.send(.added(id, title: request.title ?? Self.title(request.source)))
         // Owned by the job; `cancel(_:)` cancels it.
-        jobs[id]?.task = Task { await self.run(id, request) }
+        let task = Task { await self.run(id, request) }
+        jobs[id]?.task = task
+        if jobs[id]?.isCancelled == true { task.cancel() }
         return id
     }
 
@@ -77,9 +83,7 @@ public actor InstallPipeline {
         guard let job = jobs[id], !job.isHeld else { return }
         jobs[id]?.isHeld = true
         await center.send(.held(id))
-        if let download = jobs[id]?.download {
-            await downloader.hold(download)
-        }
+        await order(id)
     }
 
     /// Lets a held install go on.
@@ -87,9 +91,7 @@ public actor InstallPipeline {
         guard let job = jobs[id], job.isHeld else { return }
         jobs[id]?.isHeld = false
         await center.send(.released(id))
-        if let download = jobs[id]?.download {
-            await downloader.release(download)
-        }
+        await order(id)
         open(id)
     }
 
@@ -107,8 +109,9 @@ public actor InstallPipeline {
         }
     }
 
-    /// Ends an install; what was fetched is kept for the next time.
+    /// Ends an install; what of a download has arrived is kept for the next time.
     public func cancel(_ id: InstallID) {
+        jobs[id]?.isCancelled = true
         jobs[id]?.task?.cancel()
         open(id)
     }
@@ -117,6 +120,20 @@ public actor InstallPipeline {
     public func cancelAll() {
         for id in Array(jobs.keys) {
             cancel(id)
+        }
+    }
+
+    /// Tells the download what holds now, whatever came in between.
+    private func order(_ id: InstallID) async {
+        var told: Bool?
+        while let job = jobs[id], let download = job.download, told != job.isHeld {
+            told = job.isHeld
+            jobs[id]?.hasOrders = true
+            if job.isHeld {
+                await downloader.hold(download)
+            } else {
+                await downloader.release(download)
+            }
         }
     }
 
@@ -159,22 +176,20 @@ extension InstallPipeline {
     }
 
     private func walk(_ id: InstallID, _ request: InstallRequest, _ stage: inout Stage) async throws -> InstallResult {
-        let name = claimName(for: request.source)
-        defer { namesInUse.remove(name) }
-        try await passGate(id)
+        let name = try WorkName(for: request.source, in: workFolder)
+        defer { name.giveUp() }
         stage = .downloading
-        let file = try await downloads.pass { try await self.download(id, request, to: name + ".ipa") }
+        let file = try await enter(downloads, id) { try await self.download(id, request, to: name.path + ".ipa") }
         defer {
             if !file.isOriginal { removeFile(file.path) }
         }
-        try await passGate(id)
 
         var archive = file.path
         var signed: SignedArchive?
         if let options = request.signing {
             stage = .signing
-            let output = request.signedArchive ?? workFolder + "/" + name + ".signed.ipa"
-            signed = try await signings.pass {
+            let output = request.signedArchive ?? name.path + ".signed.ipa"
+            signed = try await enter(signings, id) {
                 try await self.sign(
                     id,
                     SigningRequest(input: file.path, output: output, options: options)
@@ -185,11 +200,24 @@ extension InstallPipeline {
         defer {
             if request.signing != nil, request.signedArchive == nil { removeFile(archive) }
         }
-        try await passGate(id)
 
         stage = .installing
-        let app = try await install(id, archive)
+        let app = try await enter(installs, id) { try await self.install(id, archive) }
         return InstallResult(signed: signed, location: app.location, isUpdate: app.isUpdate)
+    }
+
+    /// Runs a stage once there is room and nobody holds the install.
+    private func enter<Value: Sendable>(
+        _ turnstile: Turnstile,
+        _ id: InstallID,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        while true {
+            try await passGate(id)
+            // One that was held while it stood in line makes way for the next.
+            let value = try await turnstile.pass { self.jobs[id]?.isHeld == true ? nil : try await body() }
+            if let value { return value }
+        }
     }
 
     private func passGate(_ id: InstallID) async throws {
@@ -199,31 +227,22 @@ extension InstallPipeline {
         try Task.checkCancellation()
     }
 
-    /// A name in the work folder that is the same for the same source in the next process, and no other install's now.
-    private func claimName(for source: String) -> String {
-        let base = HashAlgorithm.sha256.digest(Array(source.utf8)).prefix(16).hex
-        var name = base
-        var number = 2
-        while !namesInUse.insert(name).inserted {
-            name = base + "-\(number)"
-            number += 1
-        }
-        return name
-    }
-
-    private func download(_ id: InstallID, _ request: InstallRequest, to name: String) async throws -> DownloadedFile {
+    private func download(_ id: InstallID, _ request: InstallRequest, to path: String) async throws -> DownloadedFile {
         await center.send(.stage(id, .downloading))
-        var wanted = DownloadRequest(url: request.source, destination: workFolder + "/" + name)
+        var wanted = DownloadRequest(url: request.source, destination: path)
         wanted.sha256 = request.sha256
         wanted.startsHeld = jobs[id]?.isHeld ?? false
+        jobs[id]?.hasOrders = wanted.startsHeld
         let download = await downloader.start(wanted)
         jobs[id]?.download = download.id
-        // A hold that came between the two lines above reached nobody.
-        if jobs[id]?.isHeld == true { await downloader.hold(download.id) }
         defer { jobs[id]?.download = nil }
+        // What came between the two lines above reached nobody.
+        if jobs[id]?.isHeld != wanted.startsHeld { await order(id) }
         return try await center.follow(download, of: id) { isHeld in
+            // Not an echo, which may come late, but the word of an earlier process.
+            guard self.jobs[id]?.hasOrders == false else { return false }
             self.jobs[id]?.isHeld = isHeld
-            if !isHeld { self.open(id) }
+            return true
         }
     }
 

@@ -8,6 +8,9 @@ actor Turnstile {
         free = limit
     }
 
+    /// How many stand in line.
+    var count: Int { waiting.count }
+
     /// Runs `body` once there is room; throws `CancellationError` if the task is cancelled while it waits.
     nonisolated(nonsending) func pass<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         guard await enter() else { throw CancellationError() }

@@ -62,6 +62,19 @@ import Glibc
         #expect(error?.path == folder.path(name))
     }
 
+    @Test func `never takes the place of a pipe or a device`() throws {
+        #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "pipe")
+        // The devices are only looked at: nothing is committed.
+        for path in [folder.path("pipe"), folder.path("link"), "/dev/null", "/dev/stdout"] {
+            let error = #expect(throws: FileFailure.self) { try NewFile(path: path) }
+            #expect(error?.errorNumber == EOPNOTSUPP)
+            #expect(error?.message.hasPrefix(path + ": cannot replace what is no regular file") == true)
+            #expect(error?.remedy == "Choose another path.")
+        }
+        #expect(try folder.contents() == ["link", "pipe"])
+    }
+
     @Test func `works beside a target with the longest name`() throws {
         let name = String(repeating: "ü", count: 127)
         try NewFile(path: folder.path(name)).commit()

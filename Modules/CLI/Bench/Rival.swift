@@ -60,7 +60,9 @@ struct Rival: Sendable {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
         let words = ["/bin/sh", "-c", line]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) } + [nil]
-        defer { arguments.forEach { free($0) } }
+        defer {
+            for argument in arguments { free(argument) }
+        }
         var process: pid_t = 0
         let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
         guard code == 0 else { throw FileFailure("run", "/bin/sh", errorNumber: code) }

@@ -1,5 +1,6 @@
 import FerryBytes
 import FoundationEssentials
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -20,21 +21,22 @@ final class Console: Sendable {
         /// How many columns there are just now.
         let columns: @Sendable () -> Int
         /// Writes bytes.
-        ///
-        /// Gives the system's error number where that failed, else 0.
-        let write: @Sendable ([UInt8]) -> Int32
+        let write: @Sendable ([UInt8]) -> Void
         /// Whether it may have colours and bold text.
         var hasStyle: Bool
+        /// The system's number for why something could not be written; `nil` while all could.
+        var failure: Int32? {
+            let number = firstFailure.number.load(ordering: .relaxed)
+            return number == 0 ? nil : number
+        }
+        private let firstFailure = FirstFailure()
 
         /// A stream that is not a terminal, for tests and for files.
         init(columns: Int = 80, write: @escaping @Sendable ([UInt8]) -> Void) {
             isTerminal = false
             hasStyle = false
             self.columns = { columns }
-            self.write = { bytes in
-                write(bytes)
-                return 0
-            }
+            self.write = write
         }
 
         /// An open file or terminal; NO_COLOR and TERM in `environment` say whether it may have colours.
@@ -45,7 +47,11 @@ final class Console: Sendable {
                 isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
             let fallback = environment["COLUMNS"].flatMap { Int($0) } ?? 80
             columns = { terminalColumns(of: descriptor) ?? fallback }
-            write = { writeAll($0, to: descriptor) }
+            let firstFailure = firstFailure
+            write = { bytes in
+                let number = writeAll(bytes, to: descriptor)
+                _ = firstFailure.number.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+            }
         }
     }
 
@@ -53,8 +59,6 @@ final class Console: Sendable {
     let output: Stream
     /// Where errors, questions and progress go.
     let errors: Stream
-    /// The first error number of writing a result; 0 while there is none.
-    private let failure = Guarded<Int32>(0)
     private let turn = Guarded(())
 
     /// Writes to these two.
@@ -78,16 +82,7 @@ final class Console: Sendable {
 
     /// Writes a part of the result as it is.
     func write(_ text: String) {
-        let number = turn.withLock { _ in output.write(Array(text.utf8)) }
-        // A reader that went away, as `head` does, has what it wanted.
-        guard number != 0, number != EPIPE else { return }
-        failure.withLock { if $0 == 0 { $0 = number } }
-    }
-
-    /// Why a result could not be written as a whole; `nil` where it could.
-    var outputFailure: FileFailure? {
-        let number = failure.withLock { $0 }
-        return number == 0 ? nil : FileFailure("write", "standard output", errorNumber: number)
+        turn.withLock { _ in output.write(Array(text.utf8)) }
     }
 
     /// Writes a line that is not of the result: a warning, a hint, where somebody is.
@@ -97,7 +92,7 @@ final class Console: Sendable {
 
     /// Writes to standard error as it is.
     func writeToErrors(_ text: String) {
-        _ = turn.withLock { _ in errors.write(Array(text.utf8)) }
+        turn.withLock { _ in errors.write(Array(text.utf8)) }
     }
 
     /// Writes a value of the result as one line of JSON.
@@ -114,6 +109,11 @@ final class Console: Sendable {
             note(report.text(styled: errors.hasStyle))
         }
     }
+}
+
+/// Why a stream could not be written to; 0 while it could.
+private final class FirstFailure: Sendable {
+    let number = Atomic<Int32>(0)
 }
 
 /// An error as data.
@@ -171,7 +171,8 @@ private func terminalColumns(of descriptor: Int32) -> Int? {
     return Int(size.ws_col)
 }
 
-/// Writes all bytes; gives the error number that ended it early, else 0.
+/// Writes all bytes, and gives the system's number for why not; a reader that went away, as `head` does, ends the writing
+/// without a word.
 private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     bytes.withUnsafeBytes { buffer in
         var done = 0
@@ -183,7 +184,7 @@ private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if errno != EINTR {
-                return errno
+                return errno == EPIPE ? 0 : errno
             }
         }
         return 0

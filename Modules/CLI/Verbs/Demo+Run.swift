@@ -33,7 +33,8 @@ extension Demo {
         let downloader = try Downloader(DownloadConfiguration(stateFolder: folder + "/state"))
         let pipelines = Handoff<InstallPipeline>()
         let start = clock.now
-        let outcome = try await Session.run(invocation, onCommand: { await Install.obey($0, pipelines) }) { session in
+        let (outcome, session) = try await Session.run(invocation, onCommand: { await Install.obey($0, pipelines) }) {
+            session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
                 signer: signer,
@@ -50,7 +51,7 @@ extension Demo {
             do {
                 let result = try await pipeline.result(of: id)
                 await held
-                return result
+                return (result, session)
             } catch {
                 throw session.told(error, invocation)
             }
@@ -59,7 +60,12 @@ extension Demo {
         let seconds = start.duration(to: clock.now).inSeconds
         let signed = folder + "/Harbour-signed.ipa"
         let faults = try await signer.verify(signed)
-        console.print(story(outcome, stage, archive.count, seconds, faults.filter { !$0.isWarning }.count, folder))
+        let text = story(outcome, stage, archive.count, seconds, faults.filter { !$0.isWarning }.count, folder)
+        if session.ownsOutput {
+            console.note(text)
+        } else {
+            console.print(text)
+        }
         return faults.allSatisfy(\.isWarning) ? .done : .failed
     }
 

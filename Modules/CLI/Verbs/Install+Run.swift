@@ -31,7 +31,8 @@ extension Install {
         }
         let downloader = try invocation.downloader()
         let pipelines = Handoff<InstallPipeline>()
-        let (reports, isTold) = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) { session in
+        let (reports, session) = try await Session.run(invocation, onCommand: { await obey($0, pipelines) }) {
+            session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
                 signer: invocation.signer(),
@@ -51,10 +52,10 @@ extension Install {
             for (source, id) in zip(sources, ids) {
                 reports.append(await report(source, id, pipeline))
             }
-            return (reports, session.showsTerminal)
+            return (reports, session)
         }
         await Task { await downloader.close() }.value
-        return try finish(reports, isTold, invocation)
+        return try finish(reports, invocation, session)
     }
 
     /// Only folders so far; the word says which kind of target is meant.
@@ -105,18 +106,16 @@ extension Install {
     /// Prints the results, and the errors that no reporter has told.
     private static func finish(
         _ reports: [(Report, ExitCode)],
-        _ isTold: Bool,
-        _ invocation: Invocation
+        _ invocation: Invocation,
+        _ session: Session
     ) throws -> ExitCode {
         let console = invocation.console
         for (report, _) in reports {
-            if invocation.asData {
-                try console.printJSON(report)
-            } else if let error = report.error {
-                guard !isTold else { continue }
+            if let error = report.error, !invocation.asData {
+                guard !session.showsTerminal else { continue }
                 console.note(error.text(styled: console.errors.hasStyle))
-            } else if let location = report.location {
-                console.print(location)
+            } else {
+                try invocation.show(report, text: report.location ?? report.source, in: session)
             }
         }
         let codes = Set(reports.map(\.1)).subtracting([.done])

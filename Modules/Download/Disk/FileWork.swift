@@ -130,8 +130,11 @@ func checkDestination(_ path: String) throws(DownloadError) {
     }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw DownloadError("use as a folder", folder, ENOTDIR) }
     guard access(folder, W_OK | X_OK) == 0 else { throw DownloadError("write into", folder, errno) }
-    if path.hasSuffix("/") || (stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR) {
-        throw DownloadError("replace", path, EISDIR)
+    if path.hasSuffix("/") { throw DownloadError("replace", path, EISDIR) }
+    do throws(FileFailure) {
+        try NewFile.checkPlace(path)
+    } catch {
+        throw DownloadError(error)
     }
 }
 

@@ -1,0 +1,162 @@
+import Dispatch
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+struct `ferry install` {
+    private func arguments(_ ferry: Command, _ sources: [String], _ more: [String] = []) -> [String] {
+        ["install"] + sources + ferry.kit.hands() + ["--to", "folder:" + ferry.home.path("apps")] + more
+    }
+
+    private func location(_ ferry: Command) -> String {
+        ferry.home.path("apps/com.example.harbour/Harbour.app")
+    }
+
+    @Test func `carries an app from a server to a folder`() async throws {
+        let ferry = try Command()
+        let file = ServedFile(try ferry.kit.folder.read("Harbour.ipa"))
+        let server = try HTTPServer { file.answer($0) }
+        let result = try await ferry.run(arguments(ferry, [server.url("/Harbour.ipa")]))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text == location(ferry) + "\n")
+        #expect(ferry.files(in: "apps/com.example.harbour/Harbour.app").contains("Info.plist"))
+        #expect(ferry.files(in: "state/ferry/work") == [])
+        #expect(ferry.files(in: "state/ferry/downloads").filter { $0.hasSuffix(".part") } == [])
+    }
+
+    @Test func `keeps the signed archive`() async throws {
+        let ferry = try Command()
+        let kept = try ferry.out("kept.ipa")
+        let result = try await ferry.run(
+            arguments(ferry, [ferry.kit.path("Harbour.ipa")], ["--keep", kept, "--json"])
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.value(result.output, "location") == location(ferry))
+        #expect(try await Python.value(result.output, "identifier") == "com.example.harbour")
+        #expect(try await Python.value(result.output, "isUpdate") == "false")
+        #expect(try await ferry.run(["verify", kept]).status == 0)
+    }
+
+    @Test func `writes a log of JSON lines to a file`() async throws {
+        let ferry = try Command()
+        let log = try ferry.out("log.json")
+        let result = try await ferry.run(
+            arguments(ferry, [ferry.kit.path("Harbour.ipa")], ["--reporter", "json:" + log])
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text == location(ferry) + "\n")
+        #expect(try await Python.lines(ferry.home.read("out/log.json")) >= 6)
+    }
+
+    @Test(arguments: [[], ["--json"]])
+    func `writes nothing but JSON lines to standard output where it is asked for them`(more: [String]) async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            arguments(ferry, [ferry.kit.path("Harbour.ipa")], ["--reporter", "json:-"] + more)
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.lines(result.output) >= 6)
+        #expect(result.errors.contains(location(ferry)))
+    }
+
+    @Test func `tells of each of two sources, of which one fails`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            arguments(ferry, ["missing.ipa", ferry.kit.path("Harbour.ipa")])
+        )
+        #expect(result.status == 1)
+        #expect(result.text == location(ferry) + "\n")
+        #expect(result.errors.contains("missing.ipa"))
+        #expect(result.errors.split(separator: "\n").count >= 2)
+    }
+
+    @Test func `tells of each of two sources in JSON`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            arguments(ferry, [ferry.kit.path("page.ipa"), ferry.kit.path("Harbour.ipa")], ["--json"])
+        )
+        #expect(result.status == 3, "\(result.errors)")
+        #expect(try await Python.lines(result.output) == 2)
+        let lines = result.output.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+        try #require(lines.count == 2)
+        #expect(try await Python.value(lines[0], "source") == ferry.kit.path("page.ipa"))
+        #expect(try await Python.value(lines[0], "error.code") == "refused")
+        #expect(try await Python.value(lines[1], "location") == location(ferry))
+    }
+
+    @Test func `refuses an expired identity before anything is at the target`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            ["install", ferry.kit.path("Harbour.ipa")] + ferry.kit.hands("expired") + [
+                "--to", "folder:" + ferry.home.path("apps"),
+            ]
+        )
+        #expect(result.status == 3)
+        #expect(result.errors.contains("expired"))
+        #expect(ferry.files(in: "apps") == [])
+        #expect(ferry.files(in: "state/ferry/work") == [])
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
+    func `goes on where it was stopped when it is given again`(signal: Int32) async throws {
+        let ferry = try Command()
+        let file = ServedFile(try ferry.kit.folder.read("Heavy.ipa"))
+        let gate = DispatchSemaphore(value: 0)
+        let server = try HTTPServer { request in
+            file.answer(request).with { response in
+                guard request.number == 0 else { return }
+                response.pauseAfter = 3_000_000
+                response.waiting = { gate.wait() }
+            }
+        }
+        defer { gate.signal() }
+        let arguments = arguments(ferry, [server.url("/Harbour.ipa")])
+        let stopped = try await onThread {
+            let running = try ferry.start(arguments)
+            let isThere = running.waits { ferry.partialBytes >= 1_000_000 }
+            let result = try running.end(with: signal)
+            #expect(isThere, "it ended before: \(result.errors)")
+            return result
+        }
+        #expect(stopped.status == (signal == SIGKILL ? -SIGKILL : 130), "\(stopped.errors)")
+        ferry.checkSecrets(stopped.text, stopped.errors)
+        #expect(ferry.files(in: "apps") == [])
+        // A kill leaves the name of a lock, which is none.
+        #expect(ferry.files(in: "state/ferry/work").filter { signal != SIGKILL || !$0.hasSuffix(".lock") } == [])
+        #expect(ferry.files(in: "state/ferry/downloads").count { $0.hasSuffix(".part") } == 1)
+
+        let again = try await ferry.run(arguments)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.text == location(ferry) + "\n")
+        let first = server.exchanges.last?.request.firstByte
+        // What a kill keeps is what was forced to the disk, which may be nothing yet.
+        if signal != SIGKILL { #expect(first ?? 0 >= 1_000_000) }
+        #expect(ferry.files(in: "state/ferry/work") == [])
+        #expect(ferry.files(in: "state/ferry/downloads").filter { $0.hasSuffix(".part") } == [])
+    }
+
+    @Test func `does not mind who stops reading`() async throws {
+        let ferry = try Command()
+        let words = arguments(ferry, [ferry.kit.path("Harbour.ipa")], ["--reporter", "json:-"])
+        let script = #""$@" | head -1; exit ${PIPESTATUS[0]}"#
+        let environment = ferry.environment
+        let bash = try #require(Tool("bash"))
+        let result = try await onThread {
+            try bash.run(["-c", script, "bash", Command.path] + words, environment: environment)
+        }
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.lines(result.output) == 1)
+        #expect(ferry.files(in: "apps/com.example.harbour/Harbour.app").contains("Info.plist"))
+    }
+}
+
+extension Command {
+    /// How long the longest partial file is.
+    fileprivate var partialBytes: Int {
+        files(in: "state/ferry/downloads").filter { $0.hasSuffix(".part") }.map { name in
+            let path = home.path("state/ferry/downloads/" + name)
+            return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        }.max() ?? 0
+    }
+}

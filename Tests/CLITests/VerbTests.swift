@@ -1,0 +1,199 @@
+import Foundation
+import TestKit
+import Testing
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+struct `ferry download` {
+    @Test(arguments: [true, false]) func `checks the SHA-256 that is given`(isRight: Bool) async throws {
+        let ferry = try Command()
+        let file = ServedFile(try ferry.kit.folder.read("Harbour.ipa"))
+        let server = try HTTPServer { file.answer($0) }
+        let sum = try await onThread { try Tool("sha256sum")?.run([ferry.kit.path("Harbour.ipa")]).text.prefix(64) }
+        let right = String(try #require(sum))
+        let wanted = isRight ? right : String(right.reversed())
+        let output = try ferry.out("x.ipa")
+        let result = try await ferry.run(["download", server.url(), "-o", output, "--sha256", wanted, "--json"])
+        #expect(result.status == (isRight ? 0 : 1), "\(result.errors)")
+        if isRight {
+            #expect(try await Python.value(result.output, "sha256") == right)
+            #expect(try await Python.value(result.output, "path") == output)
+            #expect(try ferry.home.read("out/x.ipa") == file.bytes)
+        } else {
+            #expect(result.text == "")
+            #expect(try await Python.value(Array(result.errors.utf8), "error.code") == "checksumMismatch")
+            #expect(ferry.files(in: "out") == [])
+        }
+    }
+
+    @Test func `leaves nothing where the server says no`() async throws {
+        let ferry = try Command()
+        let server = try HTTPServer { _ in .init(404) }
+        let result = try await ferry.run(["download", server.url("/x?token=geheim"), "-o", try ferry.out("x.ipa")])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("404"))
+        #expect(!result.errors.contains("geheim"))
+        #expect(ferry.files(in: "out") == [])
+    }
+}
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+struct `ferry verify and inspect` {
+    @Test func `tell of every fault`() async throws {
+        let ferry = try Command()
+        let path = ferry.kit.path("Harbour.ipa")
+        let result = try await ferry.run(["verify", path, "--json"])
+        #expect(result.status == 1)
+        #expect(try await Python.lines(result.output) == 1)
+        #expect(try await Python.value(result.output, "isRight") == "false")
+        #expect(try await !Python.value(result.output, "faults.0.code").isEmpty)
+        #expect(try await !Python.value(result.output, "faults.0.message").isEmpty)
+        let text = try await ferry.run(["verify", path])
+        #expect(text.status == 1)
+        #expect(text.text.split(separator: "\n").last?.hasPrefix("\(path): ") == true)
+        #expect(!text.text.contains("\u{1B}"))
+    }
+
+    @Test func `find what is right right`() async throws {
+        let ferry = try Command()
+        let output = try ferry.out("x.ipa")
+        _ = try await ferry.run(["sign", ferry.kit.path("Harbour.ipa"), "-o", output] + ferry.kit.hands())
+        let result = try await ferry.run(["verify", output, "--json"])
+        #expect(result.status == 0)
+        #expect(try await Python.value(result.output, "isRight") == "true")
+        #expect(try await Python.value(result.output, "faults") == "[]")
+    }
+
+    @Test(
+        arguments: [
+            ("verify", "page.ipa", 1), ("verify", "missing.ipa", 1), ("inspect", "page.ipa", 1),
+            ("inspect", "missing.ipa", 1),
+        ] as [(String, String, Int32)]
+    )
+    func `say what is no archive`(verb: String, name: String, status: Int32) async throws {
+        let ferry = try Command()
+        let result = try await ferry.run([verb, ferry.kit.path(name)])
+        #expect(result.status == status)
+        // What is wrong with an archive is what verify was asked for.
+        let isResult = verb == "verify" && name == "page.ipa"
+        #expect((isResult ? result.text : result.errors).contains(name))
+        #expect((isResult ? result.errors : result.text) == "")
+    }
+
+    @Test func `list what is inside, in JSON`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(["inspect", ferry.kit.path("Harbour.ipa"), "--json"])
+        #expect(result.status == 0)
+        #expect(try await Python.lines(result.output) == 1)
+        #expect(try await Python.value(result.output, "path") == ferry.kit.path("Harbour.ipa"))
+        for key in ["byteCount", "entryCount", "unpackedByteCount", "bundles.0.path", "code.0.images.0.architecture"] {
+            #expect(try await !Python.value(result.output, key).isEmpty)
+        }
+        #expect(result.text.contains(#""identifier":"com.example.harbour""#))
+    }
+
+    @Test(arguments: [["help"], ["inspect", "Harbour.ipa", "--json"]])
+    func `fail where their result cannot be written`(words: [String]) async throws {
+        let ferry = try Command()
+        let environment = ferry.environment
+        let shell = try #require(Tool("sh"))
+        let folder = ferry.kit.folder.path
+        let result = try await onThread {
+            try shell.run(
+                ["-c", #""$@" > /dev/full"#, "sh", Command.path] + words,
+                in: folder,
+                environment: environment
+            )
+        }
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("ferry: standard output: cannot write: No space left on device.\n"))
+    }
+
+    @Test(arguments: ["head -1", "true"]) func `do not mind who stops reading`(reader: String) async throws {
+        let ferry = try Command()
+        let path = ferry.kit.path("Harbour.ipa")
+        let environment = ferry.environment
+        let bash = try #require(Tool("bash"))
+        for verb in ["inspect", "help"] {
+            let script = #""$@" | "# + reader + #"; exit ${PIPESTATUS[0]}"#
+            let result = try await onThread {
+                try bash.run(
+                    ["-c", script, "bash", Command.path, verb] + (verb == "help" ? [] : [path]),
+                    environment: environment
+                )
+            }
+            #expect(result.status == 0)
+            #expect(result.errors == "")
+        }
+    }
+}
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+struct `ferry demo and bench` {
+    @Test func `show the whole way with nothing prepared`() async throws {
+        let ferry = try Command()
+        let folder = ferry.home.path("demo")
+        let clock = ContinuousClock()
+        let start = clock.now
+        let result = try await ferry.run(["demo", "--fast", "--keep", folder])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(start.duration(to: clock.now) < .seconds(120))
+        #expect(result.text.contains("every signature, seal and profile: no fault"))
+        #expect(try await ferry.run(["verify", folder + "/Harbour-signed.ipa"]).status == 0)
+        #expect(ferry.files(in: "demo/apps/net.example.pier/Harbour.app").contains("Info.plist"))
+        #expect(ferry.files(in: "demo/work") == [])
+    }
+
+    @Test func `leave standard output to JSON lines where they are asked for`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            ["demo", "--fast", "--keep", ferry.home.path("demo"), "--reporter", "json:-"]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.lines(result.output) >= 6)
+        #expect(result.errors.contains("every signature, seal and profile: no fault"))
+    }
+
+    @Test func `measure signing, beside another command`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            ["bench", ferry.kit.path("Harbour.ipa")] + ferry.kit.hands() + [
+                "--runs", "1", "--json", "--against", "cp=cp {in} {out}",
+            ]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.lines(result.output) == 1)
+        let length = try ferry.kit.folder.read("Harbour.ipa").count
+        #expect(try await Python.value(result.output, "inputBytes") == "\(length)")
+        #expect(try await Python.value(result.output, "runs") == "1")
+        let names = ["planning", "sealing", "repacking", "verifying", "placing", "whole", "cp"]
+        for (index, name) in names.enumerated() {
+            #expect(try await Python.value(result.output, "rows.\(index).name") == name)
+        }
+        #expect(try await Python.value(result.output, "rows.6.output") == "\(length)")
+        #expect(try await Python.value(result.output, "rows.6.failures") == "0")
+    }
+
+    @Test func `count the other's failures`() async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            ["bench", ferry.kit.path("Harbour.ipa")] + ferry.kit.hands() + ["--runs", "2", "--against", "no=false"]
+        )
+        #expect(result.status == 1)
+        #expect(result.text.contains("\nno"))
+        #expect(result.text.contains("failed"))
+    }
+
+    @Test(arguments: ["bash", "zsh"]) func `are completed by a script`(shell: String) async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(["completion", shell])
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+        for verb in ["sign", "install", "download", "verify", "inspect", "demo", "bench"] {
+            #expect(result.text.contains(verb))
+        }
+        guard let tool = Tool(shell) else { return }
+        let checked = try await onThread { try tool.run(["-n"], input: result.output) }
+        #expect(checked.status == 0)
+        #expect(checked.errors == "")
+    }
+}
