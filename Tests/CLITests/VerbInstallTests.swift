@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct `ferry install` {
     private func arguments(_ ferry: Command, _ sources: [String], _ more: [String] = []) -> [String] {
         ["install"] + sources + ferry.kit.hands() + ["--to", "folder:" + ferry.home.path("apps")] + more

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct `ferry sign` {
     @Test func `signs what ferry verify finds right, and says so in JSON`() async throws {
         let ferry = try Command()

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct `ferry download` {
     @Test(arguments: [true, false]) func `checks the SHA-256 that is given`(isRight: Bool) async throws {
         let ferry = try Command()
@@ -36,7 +36,7 @@ struct `ferry download` {
     }
 }
 
-@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct `ferry verify and inspect` {
     @Test func `tell of every fault`() async throws {
         let ferry = try Command()
@@ -127,7 +127,7 @@ struct `ferry verify and inspect` {
     }
 }
 
-@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct `ferry demo and bench` {
     @Test func `show the whole way with nothing prepared`() async throws {
         let ferry = try Command()

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A cancelled install` {
+@Suite(.timeLimit(.minutes(10))) struct `A cancelled install` {
     private func check(_ wharf: Wharf, _ id: InstallID, after way: [String]) async throws {
         #expect(await wharf.outcome(of: id) == .cancelled)
         await #expect(throws: (any Error).self) { try await wharf.pipeline.result(of: id) }

@@ -76,7 +76,7 @@ final class Checkpoint: Sendable {
         guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
         arrival.finish()
         // A machine with a single thread for tasks would never open it.
-        _ = barrier.wait(timeout: .now() + 60)
+        _ = barrier.wait(timeout: .now() + 600)
     }
 
     /// Waits until somebody stands here.

@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A held install` {
+@Suite(.timeLimit(.minutes(10))) struct `A held install` {
     @Test func `takes no bytes until it is released`() async throws {
         let quay = try Quay(Cargo.large.get(), pauseAfter: 100_000, isPaused: { $0 == 0 })
         let wharf = try await Wharf()
@@ -14,9 +14,12 @@ import Testing
         await wharf.pipeline.hold(id)
         #expect(await wharf.center.activity[id]?.isHeld == true)
         quay.letGo()
-        // The server would be done in a moment.
+        // Nothing but the hold keeps the rest away. What the system's buffers take is not in the file.
         try await Task.sleep(for: .milliseconds(200))
-        #expect(quay.server.exchanges.first?.isOver == false)
+        let progress = await wharf.center.activity[id]?.progress
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(await wharf.center.activity[id]?.progress == progress)
+        #expect(progress.map { $0.completed < $0.total ?? 0 } == true)
         #expect(await wharf.center.activity[id]?.stage == .downloading)
         await wharf.pipeline.release(id)
         _ = try await wharf.pipeline.result(of: id)

@@ -7,7 +7,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `An install` {
+@Suite(.timeLimit(.minutes(10))) struct `An install` {
     private static let wholeWay = [
         "added Harbour.ipa", "downloading", "signing", "named Harbour com.example.harbour 1.2", "installing",
         "installed",
@@ -157,7 +157,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An install that fails` {
+@Suite(.timeLimit(.minutes(10))) struct `An install that fails` {
     private func failure(
         of source: String,
         at wharf: Wharf,
