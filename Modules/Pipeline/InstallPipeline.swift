@@ -189,12 +189,11 @@ extension InstallPipeline {
         if let options = request.signing {
             stage = .signing
             let output = request.signedArchive ?? name.path + ".signed.ipa"
-            signed = try await enter(signings, id) {
-                try await self.sign(
-                    id,
-                    SigningRequest(input: file.path, output: output, options: options)
-                )
-            }
+            var wanted = SigningRequest(input: file.path, output: output, options: options)
+            // A path of ours tells people nothing.
+            wanted.inputName = file.isOriginal ? nil : request.title ?? Self.title(request.source)
+            let signing = wanted
+            signed = try await enter(signings, id) { try await self.sign(id, signing) }
             archive = output
         }
         defer {

@@ -56,14 +56,17 @@ public struct SignError: ExplainedError {
     }
 
     /// Wraps what was thrown while signing; an error of this type stays as it is.
-    init(wrapping error: any Error, _ code: Code, _ path: String) {
+    ///
+    /// - Parameter name: what to call the archive; `nil` for its path.
+    init(wrapping error: any Error, _ code: Code, _ path: String, name: String? = nil) {
+        let shown = name ?? path
         switch error {
         case let error as SignError: self = error
-        case is CancellationError: self.init(.cancelled, path, [])
-        case let error as FileFailure: self.init(error.path == path ? .input : .output, path, [Reason(error)])
-        case let error as ZipError where error.code == .writeFailed: self.init(.output, path, [Reason(error)])
-        case let error as ZipError where error.cause?.path == path: self.init(.input, path, [Reason(error)])
-        default: self.init(code, path, [Reason(error, at: path)])
+        case is CancellationError: self.init(.cancelled, shown, [])
+        case let error as FileFailure: self.init(error.path == path ? .input : .output, shown, [Reason(error)])
+        case let error as ZipError where error.code == .writeFailed: self.init(.output, shown, [Reason(error)])
+        case let error as ZipError where error.cause?.path == path: self.init(.input, shown, [Reason(error)])
+        default: self.init(code, shown, [Reason(error, at: shown)])
         }
     }
 

@@ -95,7 +95,7 @@ struct SigningRun: Sendable {
         do {
             return .success(try await run())
         } catch {
-            return .failure(SignError(wrapping: error, .input, request.input))
+            return .failure(SignError(wrapping: error, .input, request.input, name: request.inputName))
         }
     }
 
@@ -130,8 +130,13 @@ struct SigningRun: Sendable {
         guard plan.contents.source.isUnchanged else {
             throw SignError(
                 .input,
-                request.input,
-                [SignError.Reason("\(request.input): it was changed while it was being signed.", remedy: "Try again.")]
+                request.shownInput,
+                [
+                    SignError.Reason(
+                        "\(request.shownInput): it was changed while it was being signed.",
+                        remedy: "Try again."
+                    )
+                ]
             )
         }
         tell(.phase(.verifying))
@@ -161,7 +166,7 @@ struct SigningRun: Sendable {
         do {
             return try body()
         } catch {
-            throw SignError(.output, request.input, [SignError.Reason(error)])
+            throw SignError(.output, request.shownInput, [SignError.Reason(error)])
         }
     }
 

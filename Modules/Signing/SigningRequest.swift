@@ -40,6 +40,8 @@ public struct SigningOptions: Sendable {
 public struct SigningRequest: Sendable {
     /// The archive to sign.
     public var input: String
+    /// What to call it in errors, where its path tells people nothing; `nil` for the path.
+    public var inputName: String?
     /// Where the signed one goes; whatever is there is replaced once the new one stands.
     public var output: String
     /// With what, and how.
@@ -51,6 +53,9 @@ public struct SigningRequest: Sendable {
         self.output = output
         self.options = options
     }
+
+    /// What the input is called in errors.
+    var shownInput: String { inputName ?? input }
 }
 
 /// An archive that was signed and passed its check.

@@ -92,7 +92,7 @@ extension SigningPlan {
         do {
             contents = try await ArchiveContents.open(request.input, with: workers)
         } catch {
-            throw SignError(wrapping: error, .refused, request.input)
+            throw SignError(wrapping: error, .refused, request.input, name: request.inputName)
         }
         var planner = Planner(request: request, contents: contents, now: now)
         return try planner.plan()
@@ -140,7 +140,7 @@ private struct Planner {
         }
         let bundles = live.compactMap { plan($0, identifiers) }
         checkCode(identifiers.dropped)
-        guard reasons.isEmpty else { throw SignError(.refused, request.input, reasons) }
+        guard reasons.isEmpty else { throw SignError(.refused, request.shownInput, reasons) }
         return SigningPlan(
             request: request,
             contents: contents,
