@@ -29,6 +29,28 @@ private func patched(_ bytes: [UInt8], at offset: Int, to value: Int) -> [UInt8]
         #expect(layout.imageSize == tiny.bytes.count)
     }
 
+    @Test(arguments: [(0, 0), (0x1050, 0)])
+    func `is made anew where strippers left an empty signature`(offset: Int, size: Int) throws {
+        let tiny = TinyMachO { $0.signatureRoom = 16 }
+        let command = try #require(try MachOImage(tiny.bytes[...]).loadCommands.last { $0.number == 0x1D })
+        let bytes = patched(patched(tiny.bytes, at: command.offset + 8, to: offset), at: command.offset + 12, to: size)
+        let (changed, layout) = try laidOut(bytes, needed: 4097)
+        let image = try MachOImage(changed[...])
+        #expect(try MachOImage(bytes[...]).signatureObstacle(in: bytes[...]) == nil)
+        #expect(layout.codeLimit == tiny.textSize + tiny.linkEditSize + 16)
+        #expect(image.codeSignature == .init(offset: layout.codeLimit, size: 4112))
+        #expect(image.loadCommands.count == (try MachOImage(bytes[...]).loadCommands.count))
+    }
+
+    @Test func `is not the old one where __LINKEDIT claims all of the memory`() throws {
+        let tiny = TinyMachO { $0.signatureRoom = 4096 }
+        let segment = try #require(try MachOImage(tiny.bytes[...]).linkEdit)
+        let bytes = patched(tiny.bytes, at: segment.commandOffset + 36, to: 0x4000_0000)
+        let (changed, layout) = try laidOut(bytes, needed: 1)
+        #expect(layout.edits != [])
+        #expect(try MachOImage(changed[...]).linkEdit?.memorySize == 0x4000)
+    }
+
     // 16 bytes are the room; LINKEDIT's memory is whole pages of 16 KiB (64-bit) or 4 KiB.
     @Test(arguments: [
         (true, 4097, 4112, 0x4000), (true, 0x4000, 0x4000, 0x8000), (true, 0x4000 - 64, 0x3FC0, 0x4000),

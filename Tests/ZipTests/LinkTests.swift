@@ -66,6 +66,18 @@ import Testing
         #expect(error?.message == says)
     }
 
+    // A combining accent behind a slash makes one letter with it; to a file system the two are apart.
+    @Test func `is followed by bytes, not by letters`() throws {
+        let accent = "\u{301}"
+        #expect(check([("Payload/A.app/d/l", "../\(accent)x")]) == nil)
+        #expect(check([("Payload/A.app/d/l", "../\(accent)x/../..")])?.code == .escapingLink)
+
+        var builder = ZipBuilder()
+        builder.addLink("Payload/A.app/l", to: "real")
+        builder.addFile("Payload/A.app/l/\(accent)x", [1])
+        #expect(failure(Surgery.read(try builder.bytes()))?.code == .escapingLink)
+    }
+
     @Test func `may have nothing beneath it`() throws {
         for isFirst in [true, false] {
             var builder = ZipBuilder()
