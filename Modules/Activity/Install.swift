@@ -19,6 +19,8 @@ public struct Install: Sendable, Hashable, Identifiable {
     public var version: String?
     /// Where it is.
     public var stage: Stage
+    /// The last stage of one that has ended, as not all go the whole way; `nil` until then.
+    public var lastStage: Stage?
     /// How far ``stage`` is; `nil` while nothing is known.
     public var progress: StageProgress?
     /// The smoothed rate; `nil` until it is known, while held, and when nothing is counted in bytes.
@@ -50,7 +52,8 @@ public struct Install: Sendable, Hashable, Identifiable {
         outcome: Outcome? = nil,
         notes: [String] = [],
         addedAt: Date,
-        finishedAt: Date? = nil
+        finishedAt: Date? = nil,
+        lastStage: Stage? = nil
     ) {
         self.id = id
         self.title = title
@@ -65,6 +68,7 @@ public struct Install: Sendable, Hashable, Identifiable {
         self.notes = notes
         self.addedAt = addedAt
         self.finishedAt = finishedAt
+        self.lastStage = lastStage
     }
 
     /// Whether it has ended.

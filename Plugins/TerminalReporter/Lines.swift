@@ -162,7 +162,13 @@ extension Outcome {
         switch self {
         case .installed(let location):
             let time = install.finishedAt.map { " in " + Quantities.time($0.timeIntervalSince(install.addedAt)) } ?? ""
-            return "installed" + time + (location.map { ", " + $0 } ?? "")
+            let what =
+                switch install.lastStage {
+                case .downloading: "downloaded"
+                case .signing: "signed"
+                default: "installed"
+                }
+            return what + time + (location.map { ", " + $0 } ?? "")
         case .failed(let failure): return "failed while \(failure.stage.rawValue): \(failure.message)"
         case .cancelled: return "cancelled"
         }

@@ -1,18 +1,18 @@
-import Synchronization
+import FerryBytes
 import Testing
 
 @testable import FerryPipeline
 
 /// What happened, in order.
 private final class Diary: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Guarded<[String]>([])
     var all: [String] { lines.withLock { $0 } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
 /// How many are inside, and how many there were at most.
 private final class Headcount: Sendable {
-    private let state = Mutex((now: 0, most: 0))
+    private let state = Guarded((now: 0, most: 0))
     var now: Int { state.withLock { $0.now } }
     var most: Int { state.withLock { $0.most } }
     func enter() {

@@ -76,6 +76,20 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `Lasting lines` {
+    // Not every command goes the whole way.
+    @Test(arguments: [
+        (Stage.downloading, "downloaded"), (.signing, "signed"), (.installing, "installed"),
+    ])
+    func `say what the last stage was`(stage: Stage, word: String) async {
+        let updates = await updates([
+            .added("a", title: "A"), .stage("a", stage), .finished("a", .installed(location: "/x")),
+        ])
+        let lasting = LastingLines(style: plain)
+        #expect(
+            updates.flatMap { lasting.lines(for: $0) }.map { $0.text(plain) } == ["✓ A  \(word) in 2.0s, /x"]
+        )
+    }
+
     @Test func `tell what ended and what people should see`() async {
         let updates = await updates([
             .added("a", title: "A"), .added("b", title: "B\u{1B}[2J"), .added("c", title: "C"), .stage("a", .signing),
@@ -86,7 +100,7 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
         #expect(
             updates.flatMap { lasting.lines(for: $0) }.map { $0.text(plain) } == [
                 "! A  Old profile.",
-                "✓ Lantern 2.1  installed in 6.0s",
+                "✓ Lantern 2.1  signed in 6.0s",
                 "✗ B[2J  failed while installing: The device went away.",
                 "  Connect it again.",
                 "– C  cancelled",

@@ -140,6 +140,7 @@ extension Install {
             notes.removeFirst(max(notes.count - Install.maximumNotes, 0))
             return .fact(.note(id, note))
         case .finished(_, let outcome):
+            lastStage = stage
             stage = .finished
             progress = nil
             measure(nil, at: date)
