@@ -91,13 +91,6 @@ struct Option: Sendable {
     /// What it is for.
     let help: String
 
-    /// The same option, where it must be given.
-    func required() -> Option {
-        var copy = self
-        copy.isRequired = true
-        return copy
-    }
-
     /// Whether it takes no value.
     var isFlag: Bool { value == nil }
 

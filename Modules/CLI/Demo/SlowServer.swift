@@ -188,34 +188,3 @@ private final class Service: Sendable {
         }
     }
 }
-
-/// Runs `body` on a new thread that gets no signals; `nil` where none can be had.
-private func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-    final class Work {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) {
-            self.body = body
-        }
-    }
-    let context = Unmanaged.passRetained(Work(body)).toOpaque()
-    var thread = pthread_t()
-    let failure = pthread_create(
-        &thread,
-        nil,
-        { context in
-            guard let context else { return nil }
-            var all = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_BLOCK, &all, nil)
-            Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-            return nil
-        },
-        context
-    )
-    guard failure == 0 else {
-        Unmanaged<Work>.fromOpaque(context).release()
-        return nil
-    }
-    return thread
-}

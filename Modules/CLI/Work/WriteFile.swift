@@ -22,8 +22,3 @@ func writeFile(_ bytes: [UInt8], to path: String) throws(FileFailure) {
     }
     try file.commit()
 }
-
-/// Removes a file of ours; one that is gone already is no loss.
-func removeFile(_ path: String) {
-    unlink(path)
-}

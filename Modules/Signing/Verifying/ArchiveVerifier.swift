@@ -24,7 +24,6 @@ struct ArchiveVerifier: Sendable {
     /// What was found.
     struct Report: Sendable {
         var faults: [Fault] = []
-        var tree: BundleTree?
         var code: [CodeFile] = []
         var profiles: [String: ProvisioningProfile] = [:]
     }
@@ -51,7 +50,6 @@ struct ArchiveVerifier: Sendable {
             report.faults = [Fault(.archive, at: name, explained?.message ?? "\(error)", remedy: explained?.remedy)]
             return report
         }
-        report.tree = tree
         report.faults += tree.problems().map { Fault($0.faultCode, at: $0.path, $0.message, remedy: $0.remedy) }
 
         let bundles = tree.root.deepestFirst()

@@ -7,6 +7,6 @@ import Darwin
 #endif
 
 /// Removes a file of ours on its way; one that is gone already is no loss.
-func removeFile(_ path: String) {
+package func removeFile(_ path: String) {
     unlink(path)
 }
