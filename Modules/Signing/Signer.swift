@@ -27,7 +27,7 @@ public actor Signer {
             bufferingPolicy: .unbounded
         )
         let run = SigningRun(request: request, workers: workers, now: now, tell: { sink.yield($0) })
-        let task = Task<Result<SignedArchive, SignError>, Never> {
+        let task = Task<Result<SignedArchive, SignError>, Never>(executorPreference: workers) {
             let result = await run.result()
             sink.finish()
             return result

@@ -196,15 +196,6 @@ final class Running: Sendable {
     }
 }
 
-/// Runs work that blocks on a thread of its own, so that it neither waits for the other tests nor stops them.
-func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result(catching: work))
-        }
-    }
-}
-
 /// JSON by the judgement of Python.
 enum Python {
     static let exists = Tool("python3") != nil

@@ -62,12 +62,3 @@ final class Probe {
         }
     }
 }
-
-/// Runs work that blocks on a thread of its own, so that it neither waits for the other tests nor stops them.
-func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result(catching: work))
-        }
-    }
-}

@@ -99,9 +99,10 @@ struct `An app installed to a folder` {
         }
         try await place.install(versions[0])
         let path = place.target.folder + "/com.test.app"
-        let reader = Task.detached { () -> [String] in
+        let isOver = Guarded(false)
+        async let seen = onThread { () -> [String] in
             var seen: [String] = []
-            while !Task.isCancelled {
+            while !isOver.withLock(\.self) {
                 let folder = open(path, O_RDONLY | O_DIRECTORY)
                 guard folder >= 0 else {
                     seen.append("missing: \(errno)")
@@ -114,9 +115,11 @@ struct `An app installed to a folder` {
             }
             return seen
         }
-        for round in 1...40 { #expect(try await place.install(versions[round % 2]).isUpdate) }
-        reader.cancel()
-        #expect(await reader.value == [])
+        do {
+            defer { isOver.withLock { $0 = true } }
+            for round in 1...40 { #expect(try await place.install(versions[round % 2]).isUpdate) }
+        }
+        #expect(try await seen == [])
     }
 }
 

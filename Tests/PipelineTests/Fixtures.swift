@@ -60,7 +60,7 @@ enum Cargo {
 
 /// A place in code that blocks, where a test stops it once.
 ///
-/// It takes a thread from all tasks, so tests that use one run one after the other.
+/// Only for code that runs on threads of its own: one that all tasks need might be the one that opens it.
 final class Checkpoint: Sendable {
     private let isArmed = Atomic(true)
     private let arrivals: AsyncStream<Never>
@@ -75,8 +75,7 @@ final class Checkpoint: Sendable {
     func pass() {
         guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
         arrival.finish()
-        // A machine with a single thread for tasks would never open it.
-        _ = barrier.wait(timeout: .now() + 600)
+        barrier.wait()
     }
 
     /// Waits until somebody stands here.
@@ -94,16 +93,31 @@ final class Checkpoint: Sendable {
 struct StoppedTarget: InstallTarget {
     let folder: FolderTarget
     let checkpoint: Checkpoint?
+    private let threads = BlockingExecutor()
     var name: String { folder.name }
+
+    init(folder: FolderTarget, checkpoint: Checkpoint?) {
+        self.folder = folder
+        self.checkpoint = checkpoint
+    }
 
     func install(
         _ path: String,
         tell: @escaping @Sendable (InstallEvent) -> Void
     ) async throws(InstallError) -> InstalledApp {
-        try await folder.install(path) { event in
-            tell(event)
-            checkpoint?.pass()
+        let result = await withTaskExecutorPreference(threads) { () async -> Result<InstalledApp, InstallError> in
+            do throws(InstallError) {
+                return .success(
+                    try await folder.install(path) { event in
+                        tell(event)
+                        checkpoint?.pass()
+                    }
+                )
+            } catch {
+                return .failure(error)
+            }
         }
+        return try result.get()
     }
 }
 
@@ -167,6 +181,14 @@ struct Wharf: Sendable {
             if last?.isFinished == true { break }
         }
         Issue.record("it was never so; in the end it was \(last.map { "\($0)" } ?? "nothing")")
+    }
+
+    /// Waits until the downloader has done what it was told before, as it does one thing after the other.
+    func downloaderHasHeard() async throws {
+        let server = try HTTPServer { ServedFile([1]).answer($0) }
+        let file = folder.path("heard")
+        _ = try await downloader.start(DownloadRequest(url: server.url(), destination: file)).file
+        try FileManager.default.removeItem(atPath: file)
     }
 
     func waitForBytes(_ count: Int64, of id: InstallID) async {

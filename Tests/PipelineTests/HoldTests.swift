@@ -13,6 +13,7 @@ import Testing
         await wharf.waitForBytes(1, of: id)
         await wharf.pipeline.hold(id)
         #expect(await wharf.center.activity[id]?.isHeld == true)
+        try await wharf.downloaderHasHeard()
         quay.letGo()
         // Nothing but the hold keeps the rest away. What the system's buffers take is not in the file.
         try await Task.sleep(for: .milliseconds(200))

@@ -5,8 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// Each of these stops a thread of the tasks' own in the middle of a stage, so they go one by one.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct `In the middle of a stage` {
+@Suite(.timeLimit(.minutes(10))) struct `In the middle of a stage` {
     private static let named = "named Harbour com.example.harbour 1.2"
 
     @Test func `a hold while signing takes effect before installing`() async throws {
