@@ -21,6 +21,7 @@ public actor ActivityCenter {
     private let now: @Sendable () -> Date
     private let clock: any Clock<Duration>
     private let stopwatch: Stopwatch
+    private let threads = ReporterThreads()
     private var log: FactLog
     private var meters = Meters()
     private var seats: [Int: Seat] = [:]
@@ -78,7 +79,7 @@ public actor ActivityCenter {
         let ticket = seat(named: name)
         let updates = ActivityUpdates(center: self, ticket: ticket)
         // Cancelled by `leave`, `close` and `deinit`.
-        seats[ticket.id]?.reporter = Task { [weak self, id = ticket.id] in
+        seats[ticket.id]?.reporter = Task(executorPreference: threads) { [weak self, id = ticket.id] in
             do {
                 try await reporter.report(updates)
                 await self?.left(id, error: nil)

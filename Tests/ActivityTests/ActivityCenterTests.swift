@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import TestKit
@@ -57,7 +58,31 @@ private struct StuckReporter: Reporter {
     }
 }
 
+/// Stands in a write that nobody reads, as it were, until `gate` opens.
+private final class BlockingReporter: Reporter {
+    let gate = DispatchSemaphore(value: 0)
+
+    func report(_ updates: ActivityUpdates) async throws {
+        for await update in updates where update.fact == nil || update.fact != .closed { wait() }
+    }
+
+    private func wait() { gate.wait() }
+}
+
 @Suite(.timeLimit(.minutes(10))) struct `An activity center` {
+    @Test func `goes on when more reporters block than the machine has cores`() async throws {
+        let center = center()
+        let blocked = (0..<ProcessInfo.processInfo.activeProcessorCount + 6).map { _ in BlockingReporter() }
+        for (number, reporter) in blocked.enumerated() { await center.attach(reporter, named: "\(number)") }
+        let free = RecordingReporter()
+        await center.attach(free, named: "free")
+        for number in 0..<100 { await center.send(.added(InstallID("\(number)"), title: "\(number)")) }
+        while free.updates.count < 100 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(await center.activity.count == 100)
+        for reporter in blocked { for _ in 0..<200 { reporter.gate.signal() } }
+        await center.close(waitingAtMost: .seconds(60))
+    }
+
     @Test func `gives a hundred reporters every fact in order`() async throws {
         let center = center()
         let reporters = (0..<100).map { _ in RecordingReporter() }
