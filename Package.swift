@@ -86,6 +86,8 @@ let package = Package(
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
+        module("LiveActivity", ["FerryActivity"]),
+
         // Plugins
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
@@ -133,6 +135,7 @@ let package = Package(
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
+        tests("LiveActivity", ["FerryActivity", "TestKit"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests(
             "Pipeline",
