@@ -50,6 +50,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
+        .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -63,6 +64,7 @@ let package = Package(
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
@@ -76,6 +78,9 @@ let package = Package(
 
         // For the demo and the tests
         module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
+
+        // The push service
+        module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
         // Stages
         module("Activity"),
