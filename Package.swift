@@ -77,6 +77,7 @@ let package = Package(
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
 
         // For the demo and the tests
+        module("StandInAPNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
         module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
 
         // The push service
@@ -131,6 +132,7 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
