@@ -51,6 +51,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
+        .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -65,6 +66,7 @@ let package = Package(
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
@@ -77,7 +79,11 @@ let package = Package(
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
 
         // For the demo and the tests
+        module("StandInAPNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
         module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
+
+        // The push service
+        module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
         // Stages
         module("Activity"),
@@ -131,6 +137,7 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
