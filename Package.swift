@@ -16,10 +16,10 @@ func module(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
 }
 
 /// One reporter: `Plugins/TerminalReporter` is the target `FerryTerminalReporter`.
-func plugin(_ name: String) -> Target {
+func plugin(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
     .target(
         name: "Ferry" + name,
-        dependencies: ["FerryActivity"],
+        dependencies: ["FerryActivity"] + needs,
         path: "Plugins/" + name,
         swiftSettings: settings
     )
@@ -52,6 +52,7 @@ let package = Package(
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
+        .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -95,9 +96,9 @@ let package = Package(
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
-        module("LiveActivity", ["FerryActivity"]),
 
         // Plugins
+        plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
 

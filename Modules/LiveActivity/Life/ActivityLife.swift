@@ -32,6 +32,8 @@ public struct ActivityLife: Sendable {
     public internal(set) var record: LifeRecord
     /// What was decided and why, the newest last.
     public private(set) var decisions: [LifeDecision] = []
+    /// How many there were in all, the forgotten ones too.
+    public private(set) var decisionCount = 0
     /// When a ``LifeInput/tick`` is useful without any other input; `nil` when never.
     public private(set) var nextWake: Date?
 
@@ -87,6 +89,7 @@ public struct ActivityLife: Sendable {
             decisions.removeFirst(decisions.count - Self.maximumDecisions)
         }
         decisions.append(LifeDecision(date: now, reason: reason))
+        decisionCount += 1
     }
 
     /// How it stands.

@@ -57,6 +57,11 @@ public actor LiveActivityKeeper {
     /// What was decided and why, the newest last.
     public var decisions: [LifeDecision] { life.decisions }
 
+    /// How many decisions there were in all, and those after the first `count` that are remembered.
+    public func decisions(after count: Int) -> (total: Int, new: [LifeDecision]) {
+        (life.decisionCount, Array(life.decisions.suffix(max(life.decisionCount - count, 0))))
+    }
+
     /// The record as it is now.
     public var record: LifeRecord { life.record }
 
