@@ -30,6 +30,8 @@ actor APNsHost: LiveActivityHost {
     private var budget: PushBudget
     /// Counts the states, so that a newer one is seen.
     private var version = 0
+    /// Whether this process drives the island.
+    private(set) var isDriving = false
     /// Why nothing will ever be shown, once that is known.
     private(set) var fatal: APNsReporterError?
 
@@ -50,6 +52,9 @@ actor APNsHost: LiveActivityHost {
         // Unbounded: a phone says a few things an hour, and none may get lost.
         (events, event) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
+
+    /// No other process drives the island now.
+    func beginDriving() { isDriving = true }
 
     /// Takes an update of the installs; gives what the life is to hear.
     func take(_ update: ActivityUpdate) -> [LifeInput] {

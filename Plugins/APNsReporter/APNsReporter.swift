@@ -1,6 +1,5 @@
-import FerryAPNs
+public import FerryAPNs
 public import FerryActivity
-import FerryBytes
 public import FerryLiveActivity
 
 #if canImport(FoundationEssentials)
@@ -82,7 +81,6 @@ public struct APNsReporter: Reporter {
     }
 
     private func drive(_ updates: ActivityUpdates, _ host: APNsHost, _ keeper: LiveActivityKeeper) async throws {
-        let isDriving = Guarded(false)
         try await withThrowingTaskGroup(of: End.self) { group in
             group.addTask {
                 for await update in updates {
@@ -92,14 +90,14 @@ public struct APNsReporter: Reporter {
             }
             group.addTask {
                 guard let lock = try await waitForLock() else { return .watch }
-                isDriving.withLock { $0 = true }
+                await host.beginDriving()
                 try await watch(host, keeper)
                 withExtendedLifetime(lock) {}
                 return .watch
             }
             defer { group.cancelAll() }
             guard try await group.next() == .updates else { return }
-            guard isDriving.withLock(\.self) else { return }
+            guard await host.isDriving else { return }
             // The keeper does what is to be done, and then the watch ends too.
             host.finish()
             group.addTask {

@@ -1,10 +1,11 @@
+import FerryAPNs
 import FerryBytes
 public import FerryLiveActivity
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+import FoundationEssentials
 #else
-public import Foundation
+import Foundation
 #endif
 
 #if canImport(Glibc)
