@@ -100,7 +100,6 @@ let package = Package(
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
-
         // Plugins
         plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
         plugin("JSONLogReporter"),
@@ -114,7 +113,8 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
+                "FerryCodeSignature", "FerryDownload",
                 "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
                 "FerrySigning", "FerryTerminalReporter",
             ],

@@ -114,7 +114,8 @@ public struct IslandFolder: Sendable {
         clock_gettime(CLOCK_REALTIME, &time)
         // In the order of their names they were sent.
         let seconds = String(time.tv_sec), nanoseconds = String(time.tv_nsec)
-        let stamp = String(repeating: "0", count: max(0, 12 - seconds.count)) + seconds + "."
+        let stamp =
+            String(repeating: "0", count: max(0, 12 - seconds.count)) + seconds + "."
             + String(repeating: "0", count: max(0, 9 - nanoseconds.count)) + nanoseconds
         let name = "\(inbox)/\(stamp)-\(getpid())-\(UInt32.random(in: .min ... .max)).json"
         do {

@@ -5,8 +5,9 @@ extension Program {
         version: "0.1.0",
         summary: "carry an app from where it is published to a device, and show how far it is",
         verbs: [
-            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, Bench.verb, Demo.verb, Completion.verb,
-            Help.verb,
+            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, Island.verb, Push.verb, Bench.verb,
+            Demo.verb,
+            Completion.verb, Help.verb,
         ]
     )
 }
