@@ -143,6 +143,10 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
+        tests(
+            "APNsReporter",
+            ["FerryAPNs", "FerryActivity", "FerryBytes", "FerryLiveActivity", "FerryStandInAPNs", "TestKit"]
+        ),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),

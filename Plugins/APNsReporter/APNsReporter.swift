@@ -15,7 +15,7 @@ public import Foundation
 /// this process or any other.
 public struct APNsReporter: Reporter {
     /// How often messages, and states that had to wait, are looked for.
-    private static let pause: Duration = .seconds(1)
+    var pause: Duration = .seconds(1)
     /// How long the last pushes may take when there is nothing more to tell.
     static let lastWait: Duration = .seconds(5)
 
@@ -126,7 +126,7 @@ public struct APNsReporter: Reporter {
                     for input in await host.offer() { await keeper.send(input) }
                     told = await journal(keeper, after: told)
                     if let fatal = await host.fatal { throw fatal }
-                    try? await clock.sleep(for: Self.pause)
+                    try? await clock.sleep(for: pause)
                 }
                 _ = await journal(keeper, after: told)
                 return false
@@ -144,7 +144,7 @@ public struct APNsReporter: Reporter {
                 folder.journal([Self.stamp(now()) + " another process waits to drive this island"])
                 isTold = true
             }
-            try? await clock.sleep(for: Self.pause)
+            try? await clock.sleep(for: pause)
         }
         return nil
     }
