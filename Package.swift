@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
+        .library(name: "FerryLiveActivity", targets: ["FerryLiveActivity"]),
         .library(name: "FerryPipeline", targets: ["FerryPipeline"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
@@ -81,6 +82,7 @@ let package = Package(
         module("Activity"),
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
+        module("LiveActivity", ["FerryActivity"]),
         module(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
@@ -133,6 +135,7 @@ let package = Package(
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
+        tests("LiveActivity", ["FerryActivity", "TestKit"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests(
             "Pipeline",
