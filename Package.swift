@@ -88,6 +88,8 @@ let package = Package(
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
+        module("LiveActivity", ["FerryActivity"]),
+
         // Plugins
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
