@@ -7,8 +7,8 @@ public import Foundation
 /// What a Live Activity shows of every install: the content state, one type for app, widget and server.
 ///
 /// Every value of it can be shown and encoded: what does not fit together is set right when it is made, from wherever
-/// it comes. It holds about 300 bytes of JSON, less than 1.5 KB of which no app's name can make more; only ``icon`` is
-/// large. What goes out is brought under the system's 4 KB by ``fitted(within:)`` and ``LiveActivityPush/encode(limit:)``.
+/// it comes. It takes about 300 bytes of JSON, at the most 2,600 without ``icon``. What goes out is brought under the
+/// system's 4 KB by ``fitted(within:)`` and ``LiveActivityPush/encode(limit:)``.
 public struct IslandState: Sendable, Hashable {
     /// How many installs are listed.
     public static let maximumItems = 4

@@ -8,8 +8,11 @@ extension String {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: hasGap = true
             default:
-                // Embeddings, overrides and isolates: a cut would leave them open.
-                if (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value) { continue }
+                // Embeddings, overrides and isolates: a cut would leave them open. Some readers drop a byte order mark.
+                let value = scalar.value
+                if (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value) || value == 0xFEFF {
+                    continue
+                }
                 if hasGap, !text.isEmpty { text.unicodeScalars.append(" ") }
                 hasGap = false
                 text.unicodeScalars.append(scalar)

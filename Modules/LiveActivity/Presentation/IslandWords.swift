@@ -202,15 +202,4 @@ extension String {
         }
         return text
     }
-
-    /// The text with each `pattern` replaced: what the standard library alone offers.
-    fileprivate func replacing(_ pattern: String, with replacement: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while let range = rest.firstRange(of: pattern) {
-            result += rest[..<range.lowerBound] + replacement
-            rest = rest[range.upperBound...]
-        }
-        return result + rest
-    }
 }

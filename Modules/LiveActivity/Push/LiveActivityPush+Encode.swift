@@ -12,7 +12,7 @@ extension LiveActivityPush {
     /// The body, at most `limit` bytes long.
     ///
     /// The real body is measured, and sheds the icon, then the installs after the first, the last ones first, then as
-    /// much of the first one's name as must be, then that install. With a limit of 2,048 or more it always fits.
+    /// much of the first one's name as must be, then that install. With a limit of 2,560 or more it always fits.
     public func encode(limit: Int = sizeLimit) throws(IslandStateError) -> Encoded {
         var bodies: (state: IslandState, body: [UInt8])?
         let (state, shed) = try self.state.fitted(within: limit) { state throws(IslandStateError) in

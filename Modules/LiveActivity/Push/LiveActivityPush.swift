@@ -28,14 +28,6 @@ public struct LiveActivityPush: Sendable, Hashable {
         case end
     }
 
-    /// What an update brings: it decides how urgent the push is.
-    public enum Importance: Sendable, Hashable, CaseIterable {
-        /// Numbers moved. Costs nothing of the system's budget and may arrive late.
-        case progress
-        /// Something happened: a stage, a hold, a failure.
-        case fact
-    }
-
     /// When an activity that ended leaves the screen.
     public enum Dismissal: Sendable, Hashable {
         /// When the system likes, at most four hours later.
