@@ -86,7 +86,8 @@ extension ActivityLife {
             adoptedAt: now
         )
         island.token = found.token
-        island.firstSeq = record.pending?.seq ?? 0
+        island.firstSeq = min(max(found.seq ?? record.pending?.seq ?? 0, 0), LifeRecord.maximumSeq)
+        island.sentSeq = island.firstSeq
         island.lastTimestamp = LifeClock.seconds(island.startedAt)
         island.isUnusable = found.isStale
         guard isWanted, isExpected else {
@@ -98,7 +99,7 @@ extension ActivityLife {
         if let old { retire(old, isEndedByUs: true) }
         // What was sent since the start is not in it.
         island.owesUpdate = old?.owesUpdate == true || record.seq > island.firstSeq
-        island.behindSince = now
+        island.behindSince = island.firstSeq > 0 ? now : nil
         record.current = island
         record.liveness = nil
         note(.adopted(found.id, inPlaceOf: old?.id), now)

@@ -52,11 +52,15 @@ extension ActivityLife {
     }
 
     /// An update was answered.
-    mutating func updateAnswered(_ id: IslandID, _ token: PushToken?, _ answer: PushAnswer, _ now: Date) {
+    mutating func updateAnswered(_ id: IslandID, _ seq: Int, _ token: PushToken?, _ answer: PushAnswer, _ now: Date) {
         // An answer for an earlier activity, or an earlier token of this one, says nothing about it.
         guard let island = record.current, island.id == id, island.token == token || token == nil else { return }
         switch answer.status {
-        case 200: record.updateBackOff = nil
+        case 200:
+            record.updateBackOff = nil
+            // Behind is a widget that was given something, not one to which nothing got through.
+            record.current?.sentSeq = max(seq, island.sentSeq)
+            if seq > record.liveness?.seq ?? 0 { record.current?.behindSince = island.behindSince ?? now }
         case _ where answer.isTokenVoid:
             if isPastItsDate(island, now) {
                 ended(id, now)
@@ -100,7 +104,6 @@ extension ActivityLife {
         let seq = nextSeq()
         record.current?.lastTimestamp = timestamp
         record.current?.owesUpdate = false
-        record.current?.behindSince = island.behindSince ?? now
         send(island.id, island.token, seq, timestamp, island.startedAt)
         if rules.flaws.contains(.updatesReplaced), let old = record.former.last {
             send(old.id, old.token, seq, timestamp, old.startedAt)

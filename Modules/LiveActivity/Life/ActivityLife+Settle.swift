@@ -48,7 +48,6 @@ extension ActivityLife {
     /// Not since its last render: a widget with nothing to draw is not behind.
     func stillSince(_ island: LifeRecord.Island) -> Date? {
         guard abilities.contains(.hearsWidget), let behind = island.behindSince else { return nil }
-        guard record.seq > record.liveness?.seq ?? 0 else { return nil }
         if rules.flaws.contains(.hasNoGrace) { return record.liveness?.at ?? Date(timeIntervalSince1970: 0) }
         return max(behind, island.adoptedAt, record.liveness?.at ?? behind)
     }

@@ -145,7 +145,7 @@ public struct ActivityLife: Sendable {
             note(.wentStale(id), now)
             record.current?.owesUpdate = true
         case .answer(.start(let seq, let token), let answer): startAnswered(seq, token, answer, now)
-        case .answer(.update(let id, let token), let answer): updateAnswered(id, token, answer, now)
+        case .answer(.update(let id, let seq, let token), let answer): updateAnswered(id, seq, token, answer, now)
         case .answer(.end(let id, _), let answer): endAnswered(id, answer, now)
         case .widgetSaw(let seq): widgetSaw(seq, now)
         }
@@ -166,7 +166,7 @@ public struct ActivityLife: Sendable {
         guard let island = record.current, seq >= island.firstSeq else { return }
         record.liveness = LifeRecord.Liveness(seq: seq, at: now)
         record.stuckRestarts = 0
-        if seq == record.seq { record.current?.behindSince = nil }
+        if seq >= island.sentSeq { record.current?.behindSince = nil }
     }
 
     // MARK: Time

@@ -97,8 +97,8 @@ public enum Availability: Sendable, Hashable, Codable {
 public enum LifePush: Sendable, Hashable, Codable {
     /// The start with that number.
     case start(seq: Int, PushToken)
-    /// An update of that activity; the token is `nil` for a host on the device itself.
-    case update(IslandID, PushToken?)
+    /// The update of that activity to that state; the token is `nil` for a host on the device itself.
+    case update(IslandID, seq: Int, PushToken?)
     /// The end of that activity.
     case end(IslandID, PushToken?)
 }

@@ -101,7 +101,7 @@ extension LifeRecord: Codable {
 
 extension LifeRecord.Island: Codable {
     private enum Key: String, CodingKey {
-        case id, startedAt, adoptedAt, token, firstSeq, lastTimestamp, behindSince, isUnusable, owesUpdate
+        case id, startedAt, adoptedAt, token, firstSeq, sentSeq, lastTimestamp, behindSince, isUnusable, owesUpdate
     }
 
     /// Reads it; throws without a name or a date.
@@ -113,6 +113,7 @@ extension LifeRecord.Island: Codable {
         self.init(id: id, startedAt: startedAt, adoptedAt: fields.date(.adoptedAt) ?? startedAt)
         token = fields.value(.token)
         firstSeq = max(fields.value(.firstSeq) ?? 0, 0)
+        sentSeq = max(fields.value(.sentSeq) ?? 0, 0)
         lastTimestamp = max(fields.value(.lastTimestamp) ?? 0, 0)
         behindSince = fields.date(.behindSince)
         isUnusable = fields.value(.isUnusable) ?? false
@@ -127,6 +128,7 @@ extension LifeRecord.Island: Codable {
         try container.encode(date: adoptedAt, forKey: .adoptedAt)
         try container.encodeIfPresent(token, forKey: .token)
         try container.encode(firstSeq, forKey: .firstSeq)
+        try container.encode(sentSeq, forKey: .sentSeq)
         try container.encode(lastTimestamp, forKey: .lastTimestamp)
         try container.encode(date: behindSince, forKey: .behindSince)
         try container.encode(isUnusable, forKey: .isUnusable)

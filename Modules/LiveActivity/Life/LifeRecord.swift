@@ -30,6 +30,8 @@ public struct LifeRecord: Sendable, Hashable {
         public var token: PushToken?
         /// The number of its first state: what its widget drew cannot be older. 0 where that is unknown.
         public var firstSeq = 0
+        /// The number of the last state that got through to it.
+        public var sentSeq = 0
         /// The last `aps.timestamp` that was sent to it.
         public var lastTimestamp = 0
         /// Since when its widget has something to draw that it has not drawn.
