@@ -78,8 +78,8 @@ where Attributes: Sendable, Attributes.ContentState: Sendable {
                     self.send(.pushToStartToken(PushToken(bytes: token)))
                 }
             }
-            for activity in Activity<Attributes>.activities {
-                group.addTask { await self.watch(activity.id) }
+            for id in Activity<Attributes>.activities.map(\.id) {
+                group.addTask { await self.watch(id) }
             }
             // Yields those that this app requests as well as those that were pushed.
             for await activity in Activity<Attributes>.activityUpdates {

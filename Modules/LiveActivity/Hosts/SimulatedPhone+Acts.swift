@@ -54,13 +54,10 @@ extension SimulatedPhone {
         if let rateLimitedUntil, now < rateLimitedUntil {
             return PushAnswer(status: 429, reason: "TooManyRequests", retryAfter: retryAfter)
         }
-        let isKnown: Bool =
-            switch push.event {
-            case .start: push.token == pushToStartToken
-            case .update, .end: islands.contains { $0.token == push.token && $0.state == .active }
-            }
+        let island = islands.first { $0.token == push.token && $0.state == .active }
+        let isKnown: Bool = if case .start = push.event { push.token == pushToStartToken } else { island != nil }
         guard isInstalled, isKnown else { return PushAnswer(status: 410, reason: "Unregistered") }
-        after(rules.delay, .deliver(push))
+        after(rules.delay, .deliver(push, to: island?.id))
         return .ok
     }
 
@@ -84,28 +81,28 @@ extension SimulatedPhone {
             pushToStartToken = token
             tell(.pushToStartToken(token))
         }
-        if scene == .inactive { tell(.willEnterForeground) }
+        if scene == .inactive { tell(.willEnterForeground, after: 0) }
     }
 
     /// The app comes to the front: told at once, active after ``becomeActive()``.
     public mutating func enterForeground() {
         guard scene == .background else { return }
         scene = .inactive
-        tell(.willEnterForeground)
+        tell(.willEnterForeground, after: 0)
     }
 
     /// The app is in front.
     public mutating func becomeActive() {
         guard scene == .inactive else { return }
         scene = .active
-        tell(.didBecomeActive)
+        tell(.didBecomeActive, after: 0)
     }
 
     /// The app leaves the front.
     public mutating func enterBackground() {
         guard scene == .active || scene == .inactive else { return }
         scene = .background
-        tell(.didEnterBackground)
+        tell(.didEnterBackground, after: 0)
     }
 
     /// The app ends, by the system or by the user's hand. Activities stay; what was to be told is lost.

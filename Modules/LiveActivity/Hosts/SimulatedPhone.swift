@@ -102,7 +102,8 @@ public struct SimulatedPhone: Sendable {
     }
 
     enum Effect: Sendable, Hashable {
-        case deliver(SimulatedPush)
+        /// A push arrives; for the activity that had its token when it was sent.
+        case deliver(SimulatedPush, to: IslandID?)
         case giveToken(IslandID)
         case tell(LifeInput)
     }
@@ -215,7 +216,7 @@ public struct SimulatedPhone: Sendable {
         effects.removeAll { $0.at <= now }
         for effect in due {
             switch effect.effect {
-            case .deliver(let push): take(push)
+            case .deliver(let push, let id): take(push, for: id)
             case .giveToken(let id): giveToken(id)
             case .tell(let input): if scene != .notRunning { told.append((now, input)) }
             }
@@ -231,9 +232,9 @@ public struct SimulatedPhone: Sendable {
     }
 
     /// Tells the app, which does not hear it if it is not running.
-    mutating func tell(_ input: LifeInput) {
+    mutating func tell(_ input: LifeInput, after delay: TimeInterval? = nil) {
         guard scene != .notRunning else { return }
-        after(rules.delay, .tell(input))
+        after(delay ?? rules.delay, .tell(input))
     }
 
     mutating func newToken() -> PushToken? {
@@ -311,7 +312,7 @@ public struct SimulatedPhone: Sendable {
         tell(.dismissed(islands[index].id))
     }
 
-    private mutating func take(_ push: SimulatedPush) {
+    private mutating func take(_ push: SimulatedPush, for id: IslandID?) {
         guard isInstalled else { return }
         if case .start(let startedAt, let hasAlert, let isSilent) = push.event {
             let isDropped = silentDrops > 0 || isSilent && rules.dropsSilentStarts
@@ -324,7 +325,7 @@ public struct SimulatedPhone: Sendable {
             _ = make(startedAt: startedAt, timestamp: push.timestamp, seq: push.seq, staleAt: push.staleAt)
             return
         }
-        guard let index = islands.firstIndex(where: { $0.token == push.token && $0.state == .active }),
+        guard let index = islands.firstIndex(where: { $0.id == id && $0.state == .active }),
             isInTime(push, after: islands[index].timestamp)
         else { return }
         update(index, timestamp: push.timestamp, seq: push.seq, staleAt: push.staleAt)

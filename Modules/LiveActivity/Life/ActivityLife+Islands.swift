@@ -15,6 +15,8 @@ extension ActivityLife {
         forget(now)
         // A request is answered within the process that makes it.
         if record.pending?.isRequest == true { record.pending = nil }
+        // Whether these were sent, and what was answered, nobody knows any more.
+        for index in record.former.indices { record.former[index].notBefore = nil }
         guard let found else {
             record.current?.owesUpdate = true
             return
@@ -31,9 +33,14 @@ extension ActivityLife {
             }
         }
         let known = record.current?.id
-        for island in found.sorted(by: { ($0.startedAt ?? now) > ($1.startedAt ?? now) }) where island.id != known {
-            adopt(island, isOurRequest: false, now)
-        }
+        let presumed = record.dismissal.flatMap { $0.isPresumed ? $0.island : nil }
+        // The one whose swipe is only presumed first, as the others are wanted or not by that; then the newest.
+        let islands =
+            found.filter { $0.id == presumed }
+            + found.filter { $0.id != presumed }.sorted {
+                ($0.startedAt ?? now) > ($1.startedAt ?? now)
+            }
+        for island in islands where island.id != known { adopt(island, isOurRequest: false, now) }
     }
 
     /// The activity that stood before is still there, or ended meanwhile.
@@ -74,7 +81,11 @@ extension ActivityLife {
             return
         }
         if let index = record.former.firstIndex(where: { $0.id == found.id }) { return meet(found, at: index, now) }
-        guard found.isActive else { return }
+        guard found.isActive else {
+            // It leaves the lock screen some time, and that is no swipe.
+            let startedAt = min(found.startedAt ?? now, now)
+            return retire(LifeRecord.Island(id: found.id, startedAt: startedAt, adoptedAt: now), isEndedByUs: false)
+        }
 
         let isWanted = record.availability == .on && record.installs > 0 && record.dismissal == nil
         let isExpected = isOurRequest || record.pending != nil || record.current == nil || cause(now) != nil
@@ -91,7 +102,7 @@ extension ActivityLife {
         island.lastTimestamp = LifeClock.seconds(island.startedAt)
         island.isUnusable = found.isStale
         guard isWanted, isExpected else {
-            if !isWanted { arrived() }
+            if !isWanted { arrived(now) }
             retire(island, isEndedByUs: true)
             return end(found.id, isWanted ? .replaced : .unwanted, now)
         }
@@ -99,11 +110,11 @@ extension ActivityLife {
         if let old { retire(old, isEndedByUs: true) }
         // What was sent since the start is not in it.
         island.owesUpdate = old?.owesUpdate == true || record.seq > island.firstSeq
-        island.behindSince = island.firstSeq > 0 ? now : nil
+        if let drawn = record.liveness?.seq, drawn < island.firstSeq || island.firstSeq == 0 { record.liveness = nil }
+        island.behindSince = island.firstSeq > 0 && record.liveness == nil ? now : nil
         record.current = island
-        record.liveness = nil
         note(.adopted(found.id, inPlaceOf: old?.id), now)
-        arrived()
+        arrived(now)
         recover()
         refresh(found)
         if let old, !rules.flaws.contains(.keepsOld) { end(old.id, .replaced, now) }
@@ -111,18 +122,23 @@ extension ActivityLife {
     }
 
     /// A start reached the phone.
-    private mutating func arrived() {
+    private mutating func arrived(_ now: Date) {
         record.pending = nil
         record.unadoptedStarts = 0
         // It waited for this; what another answer asked for still holds.
-        if record.backOff?.status == 200 { record.backOff = nil }
+        if let backOff = record.backOff, backOff.status == 200 || backOff.status == 0 || backOff.until <= now {
+            record.backOff = nil
+        }
     }
 
     /// One that stood before is there, or has a new token.
     private mutating func meet(_ found: FoundIsland, at index: Int, _ now: Date) {
         let former = record.former[index]
         if let token = found.token { record.former[index].token = token }
-        guard found.isActive else { return }
+        guard found.isActive else {
+            record.former[index].owesEnd = false
+            return revokePresumption(found.id, now)
+        }
         let isUnwanted = record.dismissal.map { !$0.isPresumed || $0.island != found.id } ?? false
         let isWanted = record.availability == .on && record.installs > 0 && !isUnwanted
         let isOver = now.timeIntervalSince(former.startedAt) >= rules.activeLimit
@@ -157,7 +173,11 @@ extension ActivityLife {
             record.former[index].owesEnd = false
             record.former[index].lingersUntil = nil
             if record.dismissal?.island == id {
-                record.dismissal?.isPresumed = false
+                if now.timeIntervalSince(record.former[index].startedAt) < rules.activeLimit {
+                    record.dismissal?.isPresumed = false
+                } else {
+                    revokePresumption(id, now)
+                }
                 return
             }
             if rules.flaws.contains(.mistakesOwnEnds) {
@@ -179,10 +199,14 @@ extension ActivityLife {
         }
         guard let index = record.former.firstIndex(where: { $0.id == id }) else { return }
         record.former[index].owesEnd = false
-        if let swipe = record.dismissal, swipe.island == id, swipe.isPresumed {
-            record.dismissal = nil
-            note(.systemEnded(id), now)
-        }
+        revokePresumption(id, now)
+    }
+
+    /// It was the system that ended it, not a swipe.
+    private mutating func revokePresumption(_ id: IslandID, _ now: Date) {
+        guard let swipe = record.dismissal, swipe.island == id, swipe.isPresumed else { return }
+        record.dismissal = nil
+        note(.systemEnded(id), now)
     }
 
     /// The user does not want it. What else stands or comes is ended by ``settle(_:)`` and ``adopt(_:isOurRequest:_:)``.

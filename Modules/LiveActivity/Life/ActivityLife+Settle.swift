@@ -54,7 +54,7 @@ extension ActivityLife {
 
     /// Remembers the state and says so where it is another one.
     mutating func become(_ state: LifeState, _ reason: LifeReason, _ now: Date) {
-        if record.state != state {
+        if record.state != state || record.since == LifeRecord.never {
             record.state = state
             record.since = now
         } else if record.reason == reason {
@@ -142,7 +142,7 @@ extension ActivityLife {
                 return true
             }
             record.pending = nil
-            backOff(.none, now)
+            backOff(.none, pending.at)
             return false
         }
         let retryAt = record.backOff?.until ?? pending.at.addingTimeInterval(rules.baseBackOff)
@@ -189,8 +189,6 @@ extension ActivityLife {
             end(old.id, .replaced, now)
         }
         clearLockScreen(now)
-        // A new activity is what moves the system to give a token that works.
-        record.unadoptedStarts = 0
         countStuck(cause)
         let start = nextStart(isSilent: true, now)
         record.pending = LifeRecord.Pending(seq: start.seq, at: now, isRequest: true)

@@ -166,10 +166,13 @@ public struct ActivityLife: Sendable {
 
     private mutating func widgetSaw(_ seq: Int, _ now: Date) {
         guard seq > 0, seq <= record.seq else { return note(.unknownSeq(seq), now) }
-        guard let island = record.current, seq >= island.firstSeq else { return }
-        record.liveness = LifeRecord.Liveness(seq: seq, at: now)
+        // The widget may have drawn what we have not adopted yet; and one that was replaced tells nothing of this one.
+        let first = record.current?.firstSeq ?? record.pending?.seq ?? 0
+        guard seq >= first else { return }
+        // Two widgets draw while one takes the other's place, and the older one may be heard last.
+        record.liveness = LifeRecord.Liveness(seq: max(seq, record.liveness?.seq ?? 0), at: now)
         record.stuckRestarts = 0
-        if seq >= island.sentSeq { record.current?.behindSince = nil }
+        if let island = record.current, seq >= island.sentSeq { record.current?.behindSince = nil }
     }
 
     // MARK: Time

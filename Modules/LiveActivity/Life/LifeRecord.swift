@@ -139,7 +139,10 @@ public struct LifeRecord: Sendable, Hashable {
     /// Why it is that.
     public var reason = LifeReason.noInstalls
     /// Since when.
-    public var since = Date(timeIntervalSince1970: 0)
+    public var since = LifeRecord.never
+
+    /// A date before everything.
+    static let never = Date(timeIntervalSince1970: 0)
 
     /// A record of nothing.
     public init() {}

@@ -12,6 +12,9 @@ private let date = Samples.pushDate
 /// What takes the most room: quotes are two bytes each in JSON.
 private let longest = String(repeating: "\"", count: 10_000)
 
+private let longestAlert = PushAlert(title: longest, body: longest, isPassive: true)
+private let longestAttributes = IslandAttributes(id: longest, startedAt: date)
+
 /// A state with every field at its longest.
 private func largest(icon: [UInt8]? = nil, count: Int = IslandState.maximumCount) -> IslandState {
     let isBatch = count > 1
@@ -37,11 +40,11 @@ private func largest(icon: [UInt8]? = nil, count: Int = IslandState.maximumCount
 }
 
 private func pushes(_ state: IslandState) -> [LiveActivityPush] {
-    let alert = PushAlert(title: longest, body: longest, isPassive: true)
+    let alert = longestAlert
     let latest = Date(timeIntervalSince1970: 10_413_791_999)
     return [
         .start(
-            IslandAttributes(id: longest, startedAt: date),
+            longestAttributes,
             state,
             alert: alert,
             at: date,
