@@ -97,14 +97,17 @@ let package = Package(
         // Top
         module(
             "Pipeline",
-            ["FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity"]
+            [
+                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
+                "FerryActivity",
+            ]
         ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryTerminalReporter",
+                "FerryIcons", "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList",
+                "FerrySample", "FerrySigning", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -143,7 +146,7 @@ let package = Package(
             "Pipeline",
             [
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling",
+                "FerryIcons", "FerryInstalling",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
         ),
