@@ -108,15 +108,18 @@ let package = Package(
         // Top
         module(
             "Pipeline",
-            ["FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity"]
+            [
+                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
+                "FerryActivity",
+            ]
         ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryTerminalReporter",
+                "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling", "FerryJSONLogReporter",
+                "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample", "FerrySigning",
+                "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -161,7 +164,7 @@ let package = Package(
             "Pipeline",
             [
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling",
+                "FerryIcons", "FerryInstalling",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
         ),

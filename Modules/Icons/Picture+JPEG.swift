@@ -35,13 +35,16 @@ private final class JPEGMaker {
     init(_ picture: Picture) {
         width = Int32(picture.width)
         height = Int32(picture.height)
-        var rgb: [UInt8] = []
-        rgb.reserveCapacity(picture.rgba.count / 4 * 3)
+        var rgb = [UInt8](repeating: 0, count: picture.rgba.count / 4 * 3)
         var isGray = true
-        for pixel in stride(from: 0, to: picture.rgba.count, by: 4) {
-            let (red, green, blue) = (picture.rgba[pixel], picture.rgba[pixel + 1], picture.rgba[pixel + 2])
+        for pixel in 0..<picture.rgba.count / 4 {
+            let (red, green, blue) = (
+                picture.rgba[pixel * 4], picture.rgba[pixel * 4 + 1], picture.rgba[pixel * 4 + 2]
+            )
             isGray = isGray && red == green && green == blue
-            rgb += [red, green, blue]
+            rgb[pixel * 3] = red
+            rgb[pixel * 3 + 1] = green
+            rgb[pixel * 3 + 2] = blue
         }
         self.rgb = rgb
         self.isGray = isGray

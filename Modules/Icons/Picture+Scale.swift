@@ -31,29 +31,24 @@ extension Picture {
         let newHeight = max(1, (height * side + longest / 2) / longest)
         let across = Self.shares(of: width, in: newWidth)
         let down = Self.shares(of: height, in: newHeight)
-        // At most 4 Mi pixels, each 16 bits of light times 8 bits of alpha: 46 bits.
         var sums = [UInt64](repeating: 0, count: newWidth * newHeight * 4)
         var row = [UInt64](repeating: 0, count: newWidth * 4)
-        for y in 0..<height {
-            for index in row.indices { row[index] = 0 }
-            for x in 0..<width {
-                let pixel = (y * width + x) * 4
-                let alpha = UInt64(rgba[pixel + 3])
-                guard alpha > 0 else { continue }
-                let red = UInt64(Light.linear[Int(rgba[pixel])]) * alpha
-                let green = UInt64(Light.linear[Int(rgba[pixel + 1])]) * alpha
-                let blue = UInt64(Light.linear[Int(rgba[pixel + 2])]) * alpha
-                for share in across[x] {
-                    let at = share.index * 4
-                    row[at] += red * share.weight
-                    row[at + 1] += green * share.weight
-                    row[at + 2] += blue * share.weight
-                    row[at + 3] += alpha * share.weight
+        rgba.withUnsafeBufferPointer { old in
+            sums.withUnsafeMutableBufferPointer { sums in
+                row.withUnsafeMutableBufferPointer { row in
+                    for y in 0..<height {
+                        row.update(repeating: 0)
+                        Self.add(
+                            UnsafeBufferPointer(rebasing: old[y * width * 4..<(y + 1) * width * 4]),
+                            to: row,
+                            across
+                        )
+                        for share in [down[y].first, down[y].second] where share.weight > 0 {
+                            let at = share.index * newWidth * 4
+                            for index in 0..<row.count { sums[at + index] += row[index] * share.weight }
+                        }
+                    }
                 }
-            }
-            for share in down[y] {
-                let at = share.index * newWidth * 4
-                for index in row.indices { sums[at + index] += row[index] * share.weight }
             }
         }
         let area = UInt64(width * height)
@@ -67,23 +62,59 @@ extension Picture {
         return Picture(width: newWidth, height: newHeight, rgba: scaled)
     }
 
+    /// Adds a row of old pixels to the new ones that they fall into.
+    ///
+    /// A sum is at most 16 bits of light times 8 of alpha times the 22 of ``PNGLimits/pixels``.
+    private static func add(
+        _ old: UnsafeBufferPointer<UInt8>,
+        to row: UnsafeMutableBufferPointer<UInt64>,
+        _ across: [Shares]
+    ) {
+        Light.linear.withUnsafeBufferPointer { linear in
+            across.withUnsafeBufferPointer { across in
+                for x in 0..<across.count {
+                    let alpha = UInt64(old[x * 4 + 3])
+                    guard alpha > 0 else { continue }
+                    let red = UInt64(linear[Int(old[x * 4])]) * alpha
+                    let green = UInt64(linear[Int(old[x * 4 + 1])]) * alpha
+                    let blue = UInt64(linear[Int(old[x * 4 + 2])]) * alpha
+                    var share = across[x].first
+                    while share.weight > 0 {
+                        let at = share.index * 4
+                        row[at] += red * share.weight
+                        row[at + 1] += green * share.weight
+                        row[at + 2] += blue * share.weight
+                        row[at + 3] += alpha * share.weight
+                        guard share.index == across[x].first.index else { break }
+                        share = across[x].second
+                    }
+                }
+            }
+        }
+    }
+
     /// A new pixel that an old one falls into, and how much of it.
     private struct Share {
         let index: Int
         let weight: UInt64
     }
 
-    /// For each of `count` old pixels the one or two new ones; the weights of a new one come to `count`.
-    private static func shares(of count: Int, in newCount: Int) -> [[Share]] {
+    /// The one or two new pixels that an old one falls into; a weight of 0 is none.
+    private struct Shares {
+        let first: Share
+        let second: Share
+    }
+
+    /// For each of `count` old pixels its share of the new ones; the weights of a new one come to `count`.
+    private static func shares(of count: Int, in newCount: Int) -> [Shares] {
         (0..<count).map { old in
             let (from, to) = (old * newCount, (old + 1) * newCount)
             let first = from / count
             let border = (first + 1) * count
-            guard to > border else { return [Share(index: first, weight: UInt64(newCount))] }
-            return [
-                Share(index: first, weight: UInt64(border - from)),
-                Share(index: first + 1, weight: UInt64(to - border)),
-            ]
+            return Shares(
+                first: Share(index: first, weight: UInt64(min(to, border) - from)),
+                second: Share(index: first + 1, weight: UInt64(max(0, to - border)))
+            )
         }
     }
 }

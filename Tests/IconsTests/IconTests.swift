@@ -24,38 +24,57 @@ enum Painter {
 
     static func picture(_ kind: Kind, side: Int, seed: UInt64) -> Picture {
         var random = SeededGenerator(seed: seed)
-        func color() -> [Double] { (0..<3).map { _ in Double.random(in: 0...255, using: &random) } }
-        let (one, other, third) = (color(), color(), color())
-        let waves = (0..<8).map { _ in (0..<6).map { _ in Double.random(in: -1...1, using: &random) } }
-        var rgba: [UInt8] = []
-        rgba.reserveCapacity(side * side * 4)
-        for y in 0..<side {
-            for x in 0..<side {
-                let (u, v) = (Double(x) / Double(side), Double(y) / Double(side))
-                let fromCentre = ((u - 0.5) * (u - 0.5) + (v - 0.5) * (v - 0.5)).squareRoot()
-                var pixel = [0.0, 0, 0, 255]
-                switch kind {
-                case .noise:
-                    for index in 0..<3 { pixel[index] = Double.random(in: 0...255, using: &random) }
-                case .gradient:
-                    for index in 0..<3 {
-                        pixel[index] = fromCentre < 0.3 ? third[index] : one[index] + (other[index] - one[index]) * v
-                    }
-                case .photo, .gray:
-                    for (number, wave) in waves.enumerated() {
-                        let level = sin((wave[0] * u + wave[1] * v) * 6 * Double(number + 1) + wave[2] * 3)
-                        for index in 0..<3 { pixel[index] += level * 90 * wave[3 + index] / Double(number + 1) }
-                    }
-                    for index in 0..<3 { pixel[index] += 128 + Double.random(in: -6...6, using: &random) }
-                    if kind == .gray { pixel = [pixel[0], pixel[0], pixel[0], 255] }
-                case .sticker:
-                    for index in 0..<3 { pixel[index] = one[index] }
-                    pixel[3] = min(255, max(0, (0.45 - fromCentre) * 2_000))
+        var rgba = random.bytes(side * side * 4)
+        switch kind {
+        case .noise:
+            for pixel in 0..<side * side { rgba[pixel * 4 + 3] = 255 }
+        case .gradient:
+            let (one, other, disc) = (random.bytes(3), random.bytes(3), random.bytes(3))
+            for pixel in 0..<side * side {
+                let (x, y) = (pixel % side * 2 - side, pixel / side * 2 - side)
+                let isDisc = x * x + y * y < side * side * 4 / 10
+                for index in 0..<3 {
+                    let mix = (Int(one[index]) * (side - y) + Int(other[index]) * (side + y)) / (2 * side)
+                    rgba[pixel * 4 + index] = isDisc ? disc[index] : UInt8(mix)
                 }
-                rgba += pixel.map { UInt8(min(255, max(0, $0))) }
+                rgba[pixel * 4 + 3] = 255
+            }
+        case .photo, .gray:
+            paintWaves(&rgba, side, isGray: kind == .gray, &random)
+        case .sticker:
+            let color = random.bytes(3)
+            for pixel in 0..<side * side {
+                let (x, y) = (Double(pixel % side * 2 - side), Double(pixel / side * 2 - side))
+                let inside = Double(side) * 0.9 - (x * x + y * y).squareRoot()
+                for index in 0..<3 { rgba[pixel * 4 + index] = color[index] }
+                rgba[pixel * 4 + 3] = UInt8(min(255, max(0, inside * 90)))
             }
         }
         return Picture(width: side, height: side, rgba: rgba)
+    }
+
+    /// Takes the random bytes that are there for the noise.
+    private static func paintWaves(_ rgba: inout [UInt8], _ side: Int, isGray: Bool, _ random: inout SeededGenerator) {
+        func waves() -> [Double] {
+            let (phase, length) = (Double.random(in: 0...6, using: &random), Double.random(in: 2...12, using: &random))
+            return (0..<side).map { sin(phase + length * Double($0) / Double(side)) }
+        }
+        let (across, down) = ((0..<6).map { _ in waves() }, (0..<6).map { _ in waves() })
+        for y in 0..<side {
+            for x in 0..<side {
+                let at = (y * side + x) * 4
+                for index in 0..<3 {
+                    let place = isGray ? 0 : index
+                    let level = across[place][x] * down[place][y] * 70 + across[place + 3][x] * down[place + 3][y] * 40
+                    rgba[at + index] = UInt8(128 + level + Double(rgba[at + place] % 12))
+                }
+                if isGray {
+                    rgba[at + 1] = rgba[at]
+                    rgba[at + 2] = rgba[at]
+                }
+                rgba[at + 3] = 255
+            }
+        }
     }
 }
 
