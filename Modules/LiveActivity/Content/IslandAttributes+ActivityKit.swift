@@ -1,4 +1,4 @@
-#if canImport(ActivityKit) && os(iOS)
+#if canImport(ActivityKit) && os(iOS) && !targetEnvironment(macCatalyst)
 public import ActivityKit
 
 extension IslandAttributes: ActivityAttributes {

@@ -103,14 +103,17 @@ public struct IslandWords: Sendable, Hashable {
     /// The keys that a table may have.
     ///
     /// Counted texts take one key for each form that the language has, at least `other`.
-    public static let keys: [String] =
-        Label.allCases.map { "label." + $0.rawValue } + Sign.allCases.map { "sign." + $0.rawValue }
-        + Phrase.allCases.map { "phrase." + $0.rawValue }
-        + PluralCategory.allCases.flatMap { category in
-            ["label.apps." + category.rawValue]
-                + Counted.allCases.map { "count.\($0.rawValue).\(category.rawValue)" }
+    public static let keys: [String] = {
+        // In steps: as one sum it takes the compiler seconds.
+        var keys: [String] = Label.allCases.map { "label." + $0.rawValue }
+        keys += Sign.allCases.map { "sign." + $0.rawValue }
+        keys += Phrase.allCases.map { "phrase." + $0.rawValue }
+        for category in PluralCategory.allCases {
+            keys.append("label.apps." + category.rawValue)
+            keys += Counted.allCases.map { "count.\($0.rawValue).\(category.rawValue)" }
         }
-        + [percentKey, digitsKey, decimalKey, separatorKey]
+        return keys + [percentKey, digitsKey, decimalKey, separatorKey]
+    }()
 
     static let percentKey = "label.percent"
     static let digitsKey = "digits"
