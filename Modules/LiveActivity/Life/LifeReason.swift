@@ -122,7 +122,7 @@ extension LifeReason {
         case .backingOff(let date, let status): "backing off until \(time(date)) after \(Self.word(status))"
         case .startsUnadopted(let count, let date): "\(count) starts in a row were not adopted; again at \(time(date))"
         case .onlyInForeground: "only the app in front can start one"
-        case .comingToForeground: "the app comes to the front"
+        case .comingToForeground: "the app may be coming to the front"
         case .requestRefused(let why): "the system refused: \(why)"
         case .started(let seq, let cause): "asked the system for one (\(cause.text)), state \(seq)"
         case .pushedStart(let seq, let cause, let isSilent):

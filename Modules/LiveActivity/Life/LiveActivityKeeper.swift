@@ -21,6 +21,9 @@ public actor LiveActivityKeeper {
     /// What came before the launch was over.
     private var early: [LifeInput] = []
     private var queue: [LifeAction] = []
+    private var isActing = false
+    private var watchers: [Int: AsyncStream<LifeStatus>.Continuation] = [:]
+    private var lastWatcher = 0
     private let bells: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
     /// Sleeps until the next tick; cancelled by the next one and at the end of ``run()``.
@@ -54,6 +57,27 @@ public actor LiveActivityKeeper {
     /// How it stands.
     public var status: LifeStatus { life.status }
 
+    /// How it stands, now and after everything that happens; who reads slowly gets the newest only.
+    public func statuses() -> AsyncStream<LifeStatus> {
+        let (statuses, watcher) = AsyncStream.makeStream(of: LifeStatus.self, bufferingPolicy: .bufferingNewest(1))
+        lastWatcher += 1
+        let number = lastWatcher
+        watchers[number] = watcher
+        watcher.onTermination = { [weak self] _ in
+            // Owned by nobody, as it does nothing but remove an entry.
+            Task { await self?.forget(number) }
+        }
+        watcher.yield(life.status)
+        return statuses
+    }
+
+    private func forget(_ watcher: Int) {
+        watchers[watcher] = nil
+    }
+
+    /// Whether nothing is being done, and nothing is left to do.
+    var isIdle: Bool { isLaunched && queue.isEmpty && !isActing }
+
     /// What was decided and why, the newest last.
     public var decisions: [LifeDecision] { life.decisions }
 
@@ -85,6 +109,7 @@ public actor LiveActivityKeeper {
         }
         alarm?.cancel()
         alarm = nil
+        for watcher in watchers.values { watcher.finish() }
     }
 
     /// Ends ``run()`` after what is to be done now.
@@ -116,6 +141,11 @@ public actor LiveActivityKeeper {
         for action in life.handle(input, at: now()) { enqueue(action) }
         bell.yield()
         arm()
+        tellWatchers()
+    }
+
+    private func tellWatchers() {
+        for watcher in watchers.values { watcher.yield(life.status) }
     }
 
     /// Puts an action at the end of the queue; a newer update or record makes an older one that still waits needless.
@@ -149,8 +179,12 @@ public actor LiveActivityKeeper {
     private func drain() async {
         while !queue.isEmpty {
             let action = queue.removeFirst()
-            for input in await perform(action) { take(input) }
+            isActing = true
+            let inputs = await perform(action)
+            isActing = false
+            for input in inputs { take(input) }
         }
+        tellWatchers()
     }
 
     private func perform(_ action: LifeAction) async -> [LifeInput] {

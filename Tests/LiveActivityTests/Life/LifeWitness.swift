@@ -94,7 +94,7 @@ struct LifeWitness {
             availability = news
         case .launched(let found):
             isInFront = false
-            latchedAt = nil
+            latchedAt = isOnDevice ? now : nil
             refusedAt = nil
             if attempt?.isRequest == true { attempt = nil }
             guard let found else { break }
