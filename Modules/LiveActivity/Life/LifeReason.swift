@@ -236,6 +236,21 @@ public struct LifeStatus: Sendable, Hashable, Codable {
     }
 }
 
+extension LifeRecord {
+    /// How it stood when the record was saved, for those who have nothing but the record.
+    public func status(_ rules: LifeRules = LifeRules()) -> LifeStatus {
+        LifeStatus(
+            state: state,
+            reason: reason,
+            since: since,
+            island: current?.id,
+            deadline: current?.startedAt.addingTimeInterval(rules.activeLimit),
+            installs: installs,
+            nextWake: nil
+        )
+    }
+}
+
 extension LifeState {
     /// The state in words.
     public var words: String {

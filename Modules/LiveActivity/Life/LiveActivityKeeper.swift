@@ -18,6 +18,7 @@ public actor LiveActivityKeeper {
 
     private var life: ActivityLife
     private var isLaunched = false
+    private var isStopped = false
     /// What came before the launch was over.
     private var early: [LifeInput] = []
     private var queue: [LifeAction] = []
@@ -86,6 +87,7 @@ public actor LiveActivityKeeper {
 
     /// Takes an input. Waits for nothing. Before the launch is over it is kept until then.
     public func send(_ input: LifeInput) {
+        guard !isStopped else { return }
         guard isLaunched else {
             // Of what repeats itself, the last one says all; the rest are few.
             if case .contentChanged = input { early.removeAll { $0 == input } }
@@ -115,6 +117,7 @@ public actor LiveActivityKeeper {
     /// Ends ``run()`` after what is to be done now.
     public func stop() {
         take(.terminates)
+        isStopped = true
         bell.finish()
     }
 
@@ -127,10 +130,12 @@ public actor LiveActivityKeeper {
             isDamaged = true
         }
         let inputs = await host.launch()
-        life = ActivityLife(record: record ?? LifeRecord(), abilities: host.abilities, rules: rules, at: now())
+        var last = record ?? LifeRecord()
+        // The installs of the last process may be gone: nothing is started for them if somebody knows better.
+        for case .installs(let running, _) in early { last.installs = running }
+        life = ActivityLife(record: last, abilities: host.abilities, rules: rules, at: now())
         if isDamaged { life.note(.recordDamaged, now()) }
         isLaunched = true
-        // The installs are known before the phone's activities are looked at: none runs without a word of the pipeline.
         let waiting = early
         early = []
         for input in inputs { take(input) }
@@ -221,7 +226,7 @@ public actor LiveActivityKeeper {
 
     /// Sleeps until the life wants to be woken.
     private func arm() {
-        guard let wake = life.nextWake else {
+        guard let wake = life.nextWake, !isStopped else {
             alarm?.cancel()
             (alarm, alarmAt) = (nil, nil)
             return

@@ -20,6 +20,15 @@ private let hour = 3_600.0
         #expect(bench.at(22.4, .didBecomeActive).kinds == ["request"])
     }
 
+    @Test func `does nothing before it knows what there is`() {
+        var bench = LifeBench(LifeBench.appThatPushes)
+        #expect(bench.at(0, .pushToStartToken("5555")).isEmpty)
+        #expect(bench.at(0, .installs(running: 1, began: true)).isEmpty)
+        #expect(bench.at(60, .tick).isEmpty)
+        #expect(bench.at(61, .launched(found: [bench.found("one", at: 0)])).isEmpty)
+        #expect(bench.life.record.state == .running)
+    }
+
     @Test func `pushes nothing while the app is about to be in front`() {
         var bench = LifeBench(LifeBench.appThatPushes)
         bench.at(0, .launched(found: []))

@@ -180,6 +180,18 @@ private struct Bench {
         }
     }
 
+    @Test func `starts nothing for installs of the last process that are gone`() async {
+        var record = LifeRecord()
+        record.installs = 5
+        record.pushToStartToken = "5555"
+        let bench = Bench(LifeBench.server, store: MemoryLifeStore(record))
+        await bench.keeper.send(.installs(running: 0, began: false))
+        await bench.run {
+            #expect(await bench.wait { await $0.status.reason == .noInstalls })
+            #expect(await bench.keeper.record.seq == 0)
+        }
+    }
+
     @Test func `stops when its task is cancelled`() async {
         let bench = Bench()
         let task = Task { await bench.keeper.run() }
