@@ -19,14 +19,15 @@ public actor SimulatedHost: LiveActivityHost {
     public private(set) var isNoticeShown = false
     /// How often the user was told to tap.
     public private(set) var notices = 0
-    /// How long the body of each push is, in bytes.
-    public var bytes = 400
+    private let bytes: Int
 
-    /// A host of that phone: an app on it, unless the abilities are those of a server.
+    /// A host of that phone: an app on it, unless the abilities are those of a server. Each push has so many bytes.
     public init(
         _ phone: SimulatedPhone,
-        abilities: HostAbilities = [.requests, .isOnDevice, .pushesStarts, .hearsWidget]
+        abilities: HostAbilities = [.requests, .isOnDevice, .pushesStarts, .hearsWidget],
+        bytes: Int = 400
     ) {
+        self.bytes = bytes
         self.phone = phone
         self.abilities = abilities
         // Unbounded: a phone says a few things an hour, and a fact must not get lost.

@@ -10,7 +10,8 @@ extension ActivityLife {
     mutating func launch(_ found: [FoundIsland]?, _ now: Date) {
         note(.launched(found: found?.count), now)
         isInFront = false
-        latchedAt = nil
+        // An app that begins is most often on its way to the front, where a request costs nothing.
+        latchedAt = abilities.contains(.requests) ? now : nil
         refusal = nil
         forget(now)
         // A request is answered within the process that makes it.

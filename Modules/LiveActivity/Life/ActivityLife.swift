@@ -37,6 +37,8 @@ public struct ActivityLife: Sendable {
     /// When a ``LifeInput/tick`` is useful without any other input; `nil` when never.
     public private(set) var nextWake: Date?
 
+    /// Whether it was heard what there is: before, nothing is done.
+    private var isLaunched = false
     /// Whether the app is in front.
     var isInFront = false
     /// When the app began to come to the front.
@@ -49,7 +51,7 @@ public struct ActivityLife: Sendable {
     var actions: [LifeAction] = []
     private var saved: LifeRecord
 
-    /// A life that goes on from a record. The first input should be ``LifeInput/launched(found:)``.
+    /// A life that goes on from a record. Until it hears ``LifeInput/launched(found:)`` it only listens.
     ///
     /// - Parameters:
     ///   - record: What was saved last.
@@ -72,8 +74,11 @@ public struct ActivityLife: Sendable {
     public mutating func handle(_ input: LifeInput, at now: Date) -> [LifeAction] {
         actions.removeAll(keepingCapacity: true)
         apply(input, now)
-        settle(now)
-        flushUpdate(now)
+        if case .launched = input { isLaunched = true }
+        if isLaunched {
+            settle(now)
+            flushUpdate(now)
+        }
         nextWake = wake(after: now)
         if record != saved {
             saved = record

@@ -122,7 +122,7 @@ extension LifeReason {
         case .backingOff(let date, let status): "backing off until \(time(date)) after \(Self.word(status))"
         case .startsUnadopted(let count, let date): "\(count) starts in a row were not adopted; again at \(time(date))"
         case .onlyInForeground: "only the app in front can start one"
-        case .comingToForeground: "the app comes to the front"
+        case .comingToForeground: "the app may be coming to the front"
         case .requestRefused(let why): "the system refused: \(why)"
         case .started(let seq, let cause): "asked the system for one (\(cause.text)), state \(seq)"
         case .pushedStart(let seq, let cause, let isSilent):
@@ -233,6 +233,21 @@ public struct LifeStatus: Sendable, Hashable, Codable {
     /// - Parameter time: How a time of day is written; by default `14:02` in UTC.
     public func text(time: (Date) -> String = LifeDecision.utc) -> String {
         "\(state.words) since \(time(since)): \(reason.text(time: time))"
+    }
+}
+
+extension LifeRecord {
+    /// How it stood when the record was saved, for those who have nothing but the record.
+    public func status(_ rules: LifeRules = LifeRules()) -> LifeStatus {
+        LifeStatus(
+            state: state,
+            reason: reason,
+            since: since,
+            island: current?.id,
+            deadline: current?.startedAt.addingTimeInterval(rules.activeLimit),
+            installs: installs,
+            nextWake: nil
+        )
     }
 }
 

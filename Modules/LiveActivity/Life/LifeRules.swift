@@ -35,8 +35,9 @@ public struct LifeRules: Sendable, Hashable {
     public var adoptionPatience: TimeInterval = 60
     /// How long an answer of `Activity.request` is waited for, and how long after a refusal it is tried again.
     public var requestPatience: TimeInterval = 30
-    /// How long `willEnterForeground` keeps pushes back; `didBecomeActive` follows within a second, or never.
-    public var latchLimit: TimeInterval = 30
+    /// How long `willEnterForeground`, or the launch of an app, keeps pushes back: `didBecomeActive` follows within
+    /// seconds or never, and a launch in the background has about thirty.
+    public var latchLimit: TimeInterval = 10
     /// How long the last state stays on the lock screen after the last install.
     public var lingering: TimeInterval = 5 * 60
     /// How shortly before being switched off in Settings a dismissal still belongs to that.

@@ -18,9 +18,13 @@ public actor LiveActivityKeeper {
 
     private var life: ActivityLife
     private var isLaunched = false
+    private var isStopped = false
     /// What came before the launch was over.
     private var early: [LifeInput] = []
     private var queue: [LifeAction] = []
+    private var isActing = false
+    private var watchers: [Int: AsyncStream<LifeStatus>.Continuation] = [:]
+    private var lastWatcher = 0
     private let bells: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
     /// Sleeps until the next tick; cancelled by the next one and at the end of ``run()``.
@@ -54,6 +58,27 @@ public actor LiveActivityKeeper {
     /// How it stands.
     public var status: LifeStatus { life.status }
 
+    /// How it stands, now and after everything that happens; who reads slowly gets the newest only.
+    public func statuses() -> AsyncStream<LifeStatus> {
+        let (statuses, watcher) = AsyncStream.makeStream(of: LifeStatus.self, bufferingPolicy: .bufferingNewest(1))
+        lastWatcher += 1
+        let number = lastWatcher
+        watchers[number] = watcher
+        watcher.onTermination = { [weak self] _ in
+            // Owned by nobody, as it does nothing but remove an entry.
+            Task { await self?.forget(number) }
+        }
+        watcher.yield(life.status)
+        return statuses
+    }
+
+    private func forget(_ watcher: Int) {
+        watchers[watcher] = nil
+    }
+
+    /// Whether nothing is being done, and nothing is left to do.
+    var isIdle: Bool { isLaunched && queue.isEmpty && !isActing }
+
     /// What was decided and why, the newest last.
     public var decisions: [LifeDecision] { life.decisions }
 
@@ -67,6 +92,7 @@ public actor LiveActivityKeeper {
 
     /// Takes an input. Waits for nothing. Before the launch is over it is kept until then.
     public func send(_ input: LifeInput) {
+        guard !isStopped else { return }
         guard isLaunched else {
             // Of what repeats itself, the last one says all; the rest are few.
             if case .contentChanged = input { early.removeAll { $0 == input } }
@@ -90,11 +116,13 @@ public actor LiveActivityKeeper {
         }
         alarm?.cancel()
         alarm = nil
+        for watcher in watchers.values { watcher.finish() }
     }
 
     /// Ends ``run()`` after what is to be done now.
     public func stop() {
         take(.terminates)
+        isStopped = true
         bell.finish()
     }
 
@@ -107,10 +135,12 @@ public actor LiveActivityKeeper {
             isDamaged = true
         }
         let inputs = await host.launch()
-        life = ActivityLife(record: record ?? LifeRecord(), abilities: host.abilities, rules: rules, at: now())
+        var last = record ?? LifeRecord()
+        // The installs of the last process may be gone: nothing is started for them if somebody knows better.
+        for case .installs(let running, _) in early { last.installs = running }
+        life = ActivityLife(record: last, abilities: host.abilities, rules: rules, at: now())
         if isDamaged { life.note(.recordDamaged, now()) }
         isLaunched = true
-        // The installs are known before the phone's activities are looked at: none runs without a word of the pipeline.
         let waiting = early
         early = []
         for input in inputs { take(input) }
@@ -121,6 +151,11 @@ public actor LiveActivityKeeper {
         for action in life.handle(input, at: now()) { enqueue(action) }
         bell.yield()
         arm()
+        tellWatchers()
+    }
+
+    private func tellWatchers() {
+        for watcher in watchers.values { watcher.yield(life.status) }
     }
 
     /// Puts an action at the end of the queue; a newer update or record makes an older one that still waits needless.
@@ -154,8 +189,12 @@ public actor LiveActivityKeeper {
     private func drain() async {
         while !queue.isEmpty {
             let action = queue.removeFirst()
-            for input in await perform(action) { take(input) }
+            isActing = true
+            let inputs = await perform(action)
+            isActing = false
+            for input in inputs { take(input) }
         }
+        tellWatchers()
     }
 
     private func perform(_ action: LifeAction) async -> [LifeInput] {
@@ -192,7 +231,7 @@ public actor LiveActivityKeeper {
 
     /// Sleeps until the life wants to be woken.
     private func arm() {
-        guard let wake = life.nextWake else {
+        guard let wake = life.nextWake, !isStopped else {
             alarm?.cancel()
             (alarm, alarmAt) = (nil, nil)
             return

@@ -12,10 +12,21 @@ private let hour = 3_600.0
         var bench = LifeBench(LifeBench.app)
         bench.at(0, .launched(found: []))
         bench.at(1, .installs(running: 1, began: true))
+        #expect(bench.text == "off since 0: the app may be coming to the front")
+        bench.at(20, .tick)
         #expect(bench.text == "off since 0: only the app in front can start one")
-        #expect(bench.at(2, .willEnterForeground).isEmpty)
-        #expect(bench.text == "off since 0: the app comes to the front")
-        #expect(bench.at(2.4, .didBecomeActive).kinds == ["request"])
+        #expect(bench.at(22, .willEnterForeground).isEmpty)
+        #expect(bench.text == "off since 0: the app may be coming to the front")
+        #expect(bench.at(22.4, .didBecomeActive).kinds == ["request"])
+    }
+
+    @Test func `does nothing before it knows what there is`() {
+        var bench = LifeBench(LifeBench.appThatPushes)
+        #expect(bench.at(0, .pushToStartToken("5555")).isEmpty)
+        #expect(bench.at(0, .installs(running: 1, began: true)).isEmpty)
+        #expect(bench.at(60, .tick).isEmpty)
+        #expect(bench.at(61, .launched(found: [bench.found("one", at: 0)])).isEmpty)
+        #expect(bench.life.record.state == .running)
     }
 
     @Test func `pushes nothing while the app is about to be in front`() {
@@ -24,9 +35,9 @@ private let hour = 3_600.0
         bench.at(0, .pushToStartToken("5555"))
         bench.at(1, .willEnterForeground)
         #expect(bench.at(1.1, .installs(running: 1, began: true)).isEmpty)
-        #expect(bench.life.nextWake == LifeBench.start.addingTimeInterval(31))
-        // It never got there: thirty seconds later the push goes out.
-        #expect(bench.at(31, .tick).kinds == ["push"])
+        #expect(bench.life.nextWake == LifeBench.start.addingTimeInterval(11))
+        // It never got there: ten seconds later the push goes out.
+        #expect(bench.at(11, .tick).kinds == ["push"])
     }
 
     @Test func `takes no dismissal for a swipe that comes from an end of its own`() {

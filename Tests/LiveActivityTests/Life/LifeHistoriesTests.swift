@@ -76,7 +76,7 @@ import Testing
             #expect(broken(short)?.rule == first.rule)
             // Without the mistake the same history is none.
             #expect(throws: Never.self) { try LifeRun.play(short) }
-            print("\(wanted) found by seed \(seed): \(short.moments.count) moments\n\(short)")
+            print("\(wanted.map(\.rawValue)) by seed \(seed) in \(short.moments.count) moments")
             return
         }
         Issue.record("no history shows it")

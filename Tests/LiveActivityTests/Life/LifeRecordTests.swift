@@ -156,6 +156,17 @@ import Testing
         #expect(update.timestamp <= Int(now.timeIntervalSince1970) + 1)
     }
 
+    @Test func `says how it stood`() {
+        let status = full.status()
+        #expect(
+            status.text { "\(Int($0.timeIntervalSince(LifeBench.start)))" }
+                == "backing off since 0: backing off until 0 after 429"
+        )
+        #expect(status.text() == "backing off since 15:06: backing off until 15:06 after 429")
+        #expect(status.island == "one")
+        #expect(status.deadline == LifeBench.start.addingTimeInterval(8 * 3_600))
+    }
+
     @Test func `is too long to be one`() throws {
         #expect(LifeRecord(json: Data(repeating: 0x20, count: LifeRecord.maximumBytes + 1)) == nil)
     }
@@ -164,6 +175,7 @@ import Testing
         var record = LifeRecord()
         record.seq = LifeRecord.maximumSeq
         var life = ActivityLife(record: record, abilities: LifeBench.app, at: LifeBench.start)
+        _ = life.handle(.launched(found: []), at: LifeBench.start)
         _ = life.handle(.didBecomeActive, at: LifeBench.start)
         _ = life.handle(.installs(running: .max, began: true), at: LifeBench.start)
         #expect(life.record.seq == 1)

@@ -284,6 +284,8 @@ struct LifeRun {
         guard var life else { return }
         try witness.told(input, life, phone, at: now)
         let before = life.record
+        // Held once only, or each input would copy its log of decisions.
+        self.life = nil
         let actions = life.handle(input, at: now)
         self.life = life
         if life.record != before, actions.first != .save {

@@ -29,6 +29,8 @@ struct LifeWitness {
     /// What the life was told of and must take for present, with the dates of their starts.
     private var known: [IslandID: Date] = [:]
     private var tokens: [IslandID: PushToken] = [:]
+    /// What was known at a time when none was wanted: its end may come late.
+    private var unwanted: Set<IslandID> = []
     private var ends: [IslandID: End] = [:]
     private var swipe: (island: IslandID, at: Date)?
     private var installs = 0
@@ -94,14 +96,17 @@ struct LifeWitness {
             availability = news
         case .launched(let found):
             isInFront = false
-            latchedAt = nil
+            latchedAt = isOnDevice ? now : nil
             refusedAt = nil
             if attempt?.isRequest == true { attempt = nil }
             guard let found else { break }
             appRunsSince = now
             for id in known.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !found.contains(where: { $0.id == id })
             {
+                let before = swipe
                 gone(id, life, phone, now)
+                // What is gone while activities are off may have been swiped or switched off: it is taken for the latter.
+                if availability != .on { swipe = before }
             }
             for island in found {
                 if island.isActive { came(island, phone, now) } else { known[island.id] = nil }
@@ -225,7 +230,7 @@ struct LifeWitness {
             let isWanted = installs > 0 && availability == .on && life.record.dismissal == nil
             let age = known[end.island].map { now.timeIntervalSince($0) } ?? .infinity
             let isLast = age < rules.activeLimit && !known.keys.contains { $0 != end.island && ends[$0] == nil }
-            if isWanted, isLast, ends[end.island] == nil { lastEnded = end.island }
+            if isWanted, isLast, !unwanted.contains(end.island), ends[end.island] == nil { lastEnded = end.island }
             let wait = now.addingTimeInterval(rules.baseBackOff)
             ends[end.island] = End(at: now, isThrough: false, notBefore: wait)
         case .save, .notifyTapToUpdate, .withdrawNotice: break
@@ -300,6 +305,7 @@ struct LifeWitness {
             (noneSince, dueSince) = (nil, nil)
             return
         }
+        if installs == 0 || availability != .on || life.record.dismissal != nil { unwanted.formUnion(known.keys) }
         if let dismissal = life.record.dismissal {
             let isRight =
                 dismissal.isPresumed
