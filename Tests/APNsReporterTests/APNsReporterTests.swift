@@ -23,11 +23,11 @@ import Testing
         for push in pushes { push.check() }
         let start = try #require(pushes.first)
         #expect(start.event == "start")
-        #expect(start.token == Quay.startToken.hex)
+        #expect(start.token == Quay.startToken)
         #expect(start.priority == "10")
         #expect(pushes.count { $0.event == "start" } == 1)
-        #expect(pushes.dropFirst().allSatisfy { $0.token == Quay.updateToken.hex })
-        #expect(pushes.dropFirst().allSatisfy { $0.collapseID == Quay.island.rawValue })
+        #expect(pushes.dropFirst().allSatisfy { $0.token == Quay.updateToken })
+        #expect(pushes.dropFirst().allSatisfy { $0.collapseID == Quay.island })
         // Each is newer than the one before, for the phone as for the widget.
         #expect(zip(pushes, pushes.dropFirst()).allSatisfy { ($0.state?.seq ?? 0) < ($1.state?.seq ?? 0) })
         #expect(zip(pushes, pushes.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp })
@@ -46,14 +46,14 @@ import Testing
         try await quay.journal("no token yet")
         #expect(quay.server.ledger.requests == 0)
         // Then the app reports it, from another process as it were.
-        try quay.island().send(.pushToStartToken(Quay.startToken))
+        try quay.reportStartToken()
         await quay.pushes { !$0.isEmpty }
         await quay.center.close(waitingAtMost: .seconds(60))
     }
 
     @Test func `passes the checks`() async throws {
         let quay = try Quay()
-        try quay.island().send(.pushToStartToken(Quay.startToken))
+        try quay.reportStartToken()
         try await ReporterChecks.run(within: .seconds(30)) { try quay.reporter() }
         for push in quay.delivered { push.check() }
     }
@@ -75,7 +75,7 @@ import Testing
         await quay.pushes { $0.last?.state?.items.first?.title == "Mole" }
         await center.close(waitingAtMost: .seconds(60))
         #expect(quay.delivered.count { $0.event == "start" } == 1)
-        #expect(quay.delivered.last?.token == Quay.updateToken.hex)
+        #expect(quay.delivered.last?.token == Quay.updateToken)
         #expect((quay.delivered.last?.state?.seq ?? 0) > last)
     }
 

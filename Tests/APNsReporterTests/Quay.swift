@@ -16,9 +16,9 @@ struct Quay: Sendable {
     let center = ActivityCenter(now: { Date() }, clock: ContinuousClock())
     var configuration: IslandConfiguration
 
-    static let startToken = PushToken(hex: "80aa01")!
-    static let updateToken = PushToken(hex: "41c002")!
-    static let island = IslandID(rawValue: "5F1B2C3D-0000-4000-8000-000000000001")!
+    static let startToken = "80aa01"
+    static let updateToken = "41c002"
+    static let island = "5F1B2C3D-0000-4000-8000-000000000001"
 
     init(_ script: StandInScript = StandInScript(), _ change: (inout IslandConfiguration) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()
@@ -50,6 +50,17 @@ struct Quay: Sendable {
 
     func island() throws -> IslandFolder { try IslandFolder(configuration, in: folder.path("island")) }
 
+    /// The phone reports the token for starts.
+    func reportStartToken() throws {
+        try island().send(.pushToStartToken(try #require(PushToken(hex: Self.startToken))))
+    }
+
+    /// The phone reports the activity, with its token.
+    func reportIsland() throws {
+        let id = try #require(IslandID(rawValue: Self.island))
+        try island().send(.updateToken(id, try #require(PushToken(hex: Self.updateToken))))
+    }
+
     /// Attaches a reporter and begins an install.
     func begin(_ title: String = "Harbour") async throws {
         await center.attach(try reporter(), named: "apns")
@@ -59,10 +70,10 @@ struct Quay: Sendable {
 
     /// Begins an install, and adopts the activity that is started for it.
     func adopt() async throws {
-        try island().send(.pushToStartToken(Self.startToken))
+        try reportStartToken()
         try await begin()
         await pushes { $0.contains { $0.event == "start" } }
-        try island().send(.updateToken(Self.island, Self.updateToken))
+        try reportIsland()
     }
 
     /// Waits until what was delivered is as `isEnough` says.

@@ -13,7 +13,7 @@ import Testing
     private func install(_ quay: Quay) async throws -> [Fact] {
         let recorder = RecordingReporter()
         await quay.center.attach(recorder, named: "recorder")
-        try quay.island().send(.pushToStartToken(Quay.startToken))
+        try quay.reportStartToken()
         try await quay.begin()
         for step in 1...20 { await quay.center.send(.progress("a", .bytes(Int64(step), of: 20))) }
         try await quay.journal("pushed a")
@@ -44,7 +44,7 @@ import Testing
     )
     func `is answered by a decision and not by a failure`(status: Int, reason: String, words: String) async throws {
         let answers = Array(repeating: StandInScript.Answer(status, reason), count: 50)
-        let quay = try Quay(StandInScript { $0.answers[Quay.startToken.hex] = answers })
+        let quay = try Quay(StandInScript { $0.answers[Quay.startToken] = answers })
         #expect(try await install(quay).contains { if case .reporterDetached = $0 { true } else { false } } == false)
         try await quay.journal(words)
         try await quay.journal("\(status) (\(reason))")
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `that is busy is tried again, and then waited for`() async throws {
         let answers = Array(repeating: StandInScript.Answer(503, "Shutdown"), count: 50)
-        let quay = try Quay(StandInScript { $0.answers[Quay.startToken.hex] = answers })
+        let quay = try Quay(StandInScript { $0.answers[Quay.startToken] = answers })
         _ = try await install(quay)
         try await quay.journal("backing off until")
         #expect(await end(quay))
@@ -73,7 +73,7 @@ import Testing
         )
         let recorder = RecordingReporter()
         await changed.center.attach(recorder, named: "recorder")
-        try changed.island().send(.pushToStartToken(Quay.startToken))
+        try changed.reportStartToken()
         try await changed.begin()
         while !recorder.facts.contains(where: { if case .reporterDetached = $0 { true } else { false } }) {
             try await Task.sleep(for: .milliseconds(5))
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `of another environment is named as what it is`() async throws {
         let answers = Array(repeating: StandInScript.Answer(400, "BadDeviceToken"), count: 3)
-        let quay = try Quay(StandInScript { $0.answers[Quay.startToken.hex] = answers })
+        let quay = try Quay(StandInScript { $0.answers[Quay.startToken] = answers })
         _ = try await install(quay)
         try await quay.journal("environment")
         _ = await end(quay)
