@@ -103,7 +103,7 @@ extension ActivityLife {
         island.lastTimestamp = LifeClock.seconds(island.startedAt)
         island.isUnusable = found.isStale
         guard isWanted, isExpected else {
-            if !isWanted { arrived(now) }
+            arrived(now)
             retire(island, isEndedByUs: true)
             return end(found.id, isWanted ? .replaced : .unwanted, now)
         }

@@ -28,6 +28,7 @@ struct LifeWitness {
 
     /// What the life was told of and must take for present, with the dates of their starts.
     private var known: [IslandID: Date] = [:]
+    private var goneTold: Set<IslandID> = []
     private var tokens: [IslandID: PushToken] = [:]
     /// What was known at a time when none was wanted: its end may come late.
     private var unwanted: Set<IslandID> = []
@@ -130,6 +131,7 @@ struct LifeWitness {
         case .dismissed(let id): gone(id, life, phone, now)
         case .ended(let id):
             known[id] = nil
+            goneTold.insert(id)
             void.remove(id)
         case .answer(.start(let seq, let token), let answer): startAnswered(seq, token, answer, now)
         case .answer(.update(let id, _, _), let answer):
@@ -146,7 +148,7 @@ struct LifeWitness {
         if let token = found.token { tokens[found.id] = token }
         if ends[found.id] != nil || known[found.id] != nil { return }
         let truth = phone.islands.first { $0.id == found.id }
-        if truth == nil || truth?.state == .active { known[found.id] = found.startedAt ?? truth?.startedAt ?? now }
+        if !goneTold.contains(found.id) { known[found.id] = found.startedAt ?? truth?.startedAt ?? now }
         if attempt?.isAnswered == false { lastStatus = 0 }
         attempt = nil
         unadopted = 0
@@ -159,6 +161,7 @@ struct LifeWitness {
         let truth = phone.islands.first { $0.id == id }
         let startedAt = known[id] ?? truth?.startedAt ?? now
         known[id] = nil
+        goneTold.insert(id)
         let isReplaced = life.record.current?.id != id && life.record.former.contains { $0.id == id }
         guard swiped.contains(id), ends[id] == nil, !isReplaced,
             now.timeIntervalSince(startedAt) < rules.activeLimit
@@ -200,6 +203,11 @@ struct LifeWitness {
         switch action {
         case .request(let start):
             lastEnded = nil
+            if let attempt, !attempt.isAnswered, !attempt.isRequest {
+                step = max(step, rules.baseBackOff)
+                backOffUntil = attempt.at.addingTimeInterval(step)
+                lastStatus = 0
+            }
             try mayStart(life, phone, now)
             try fresh(start.seq, now)
             guard isInFront else { throw broken(.requestNotInFront, now, "the life was not told that it is in front") }
