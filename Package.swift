@@ -79,6 +79,7 @@ let package = Package(
 
         // Stages
         module("Activity"),
+        module("Certificates", ["FerryBytes", "FerryCodeSignature", "CCurl"]),
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module(
@@ -98,7 +99,8 @@ let package = Package(
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCertificates", "FerryCodeSignature",
+                "FerryDownload",
                 "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
                 "FerrySigning", "FerryTerminalReporter",
             ],
@@ -129,6 +131,7 @@ let package = Package(
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
+        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerrySample", "TestKit"]),
         tests("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]),
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),

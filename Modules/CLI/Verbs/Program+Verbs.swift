@@ -5,7 +5,8 @@ extension Program {
         version: "0.1.0",
         summary: "carry an app from where it is published to a device, and show how far it is",
         verbs: [
-            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, Bench.verb, Demo.verb, Completion.verb,
+            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, IdentityVerb.verb, ProfileVerb.verb,
+            Bench.verb, Demo.verb, Completion.verb,
             Help.verb,
         ]
     )
