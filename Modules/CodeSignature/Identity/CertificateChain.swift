@@ -42,35 +42,38 @@ public struct CertificateChain: Sendable, Hashable {
     public var missing: MissingIssuer? { isWhole ? nil : MissingIssuer(of: last) }
 
     private mutating func climb() {
-        var search = Search(known: known)
-        search.climb([leaf])
-        issuers = Array(search.best.dropFirst())
+        issuers = Search(known: known).path(from: leaf)
     }
 
-    /// Looks for a path to a root: more than one certificate may have the wanted name and key.
+    /// Looks for the shortest way to a root: more than one certificate may have the wanted name and key.
     private struct Search {
         let known: [Certificate]
-        var best: [Certificate] = []
-        var verifications = 0
 
-        /// Whether `path` leads to a root; the longest path that was seen is kept.
-        @discardableResult
-        mutating func climb(_ path: [Certificate]) -> Bool {
-            guard let last = path.last else { return false }
-            if path.count > best.count {
-                best = path
+        /// The issuers on the way to the nearest root; without one, on the longest way that there is.
+        func path(from leaf: Certificate) -> [Certificate] {
+            var queue: [[Certificate]] = [[leaf]]
+            var reached: Set<Certificate> = [leaf]
+            var longest = [leaf]
+            var verifications = 0
+            var next = 0
+            while next < queue.count {
+                let path = queue[next]
+                next += 1
+                guard let last = path.last else { break }
+                if last.isSelfIssued { return Array(path.dropFirst()) }
+                if path.count > longest.count {
+                    longest = path
+                }
+                guard path.count <= CertificateChain.longest else { continue }
+                for candidate in candidates(for: last) where !reached.contains(candidate) {
+                    guard verifications < CertificateChain.maximumVerifications else { break }
+                    verifications += 1
+                    guard last.isIssued(by: candidate) else { continue }
+                    reached.insert(candidate)
+                    queue.append(path + [candidate])
+                }
             }
-            if last.isSelfIssued {
-                best = path
-                return true
-            }
-            guard path.count <= CertificateChain.longest else { return false }
-            for candidate in candidates(for: last) where !path.contains(candidate) {
-                guard verifications < CertificateChain.maximumVerifications else { return false }
-                verifications += 1
-                if last.isIssued(by: candidate), climb(path + [candidate]) { return true }
-            }
-            return false
+            return Array(longest.dropFirst())
         }
 
         /// Those with the issuer's name: first with its key's identifier, then roots, then the one that lasts longest.

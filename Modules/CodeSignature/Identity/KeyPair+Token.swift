@@ -1,6 +1,14 @@
 import COpenSSL
 public import FerryBytes
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 extension KeyPair {
     /// Takes a key in a token, which stays there, and its certificate.
     ///
@@ -39,6 +47,7 @@ extension Certificate {
 private struct Token {
     private let pin: Secret?
     private let engine: UnsafeMutableRawPointer?
+    private static let nameLibrary = "Name it by FERRY_PKCS11_MODULE, for instance /usr/lib/softhsm/libsofthsm2.so."
 
     init(_ driver: TokenDriver, pin: Secret?) throws(CodeSignatureError) {
         OpenSSL.loadProviders
@@ -62,6 +71,16 @@ private struct Token {
                 "Install libengine-pkcs11-openssl, or name a provider by FERRY_OPENSSL_PROVIDER."
             )
         }
+        if let module = driver.module, access(module, R_OK) != 0 {
+            ferry_ENGINE_free(engine)
+            throw CodeSignatureError(
+                .token,
+                "the token's library \(module) cannot be read: \(String(cString: strerror(errno))).",
+                remedy: Self.nameLibrary
+            )
+        }
+        // It would write to standard error what its errors say as well.
+        _ = ferry_ENGINE_ctrl_cmd_string(engine, "QUIET", nil)
         if let module = driver.module {
             _ = ferry_ENGINE_ctrl_cmd_string(engine, "MODULE_PATH", module)
         }
@@ -70,10 +89,7 @@ private struct Token {
         }
         guard ferry_ENGINE_init(engine) == 1 else {
             ferry_ENGINE_free(engine)
-            throw Self.failure(
-                "the token's library cannot be used",
-                "Name it by FERRY_PKCS11_MODULE, for instance /usr/lib/softhsm/libsofthsm2.so."
-            )
+            throw Self.failure("the token's library cannot be used", Self.nameLibrary)
         }
         self.engine = engine
     }
@@ -148,14 +164,16 @@ private struct Token {
     }
 
     private func missing(_ what: String) -> CodeSignatureError {
-        let reason = OpenSSL.lastReason()
-        let isPIN = reason.lowercased().contains("pin")
+        let reasons = OpenSSL.reasons()
+        let isPIN = reasons.contains { $0.contains("PIN") }
+        let reason = reasons.first ?? "OpenSSL gives no reason"
         return CodeSignatureError(
             isPIN ? .wrongPassword : .token,
             "\(what): \(reason).",
             remedy: isPIN
                 ? "Check the PIN: a token locks itself after a few wrong ones."
-                : "Check the token's name and the PIN; pkcs11-tool --list-objects --login shows what is there."
+                : "Check the token's name\(pin == nil ? ", whether it wants a PIN," : "") and its library, which "
+                    + "FERRY_PKCS11_MODULE names; pkcs11-tool --list-objects --login shows what is there."
         )
     }
 
