@@ -51,6 +51,7 @@ let package = Package(
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
+        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),

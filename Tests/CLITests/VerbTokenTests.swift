@@ -36,7 +36,10 @@ private struct SoftToken: Sendable {
             let result = try #require(Tool(tool)).run(arguments, environment: environment)
             try #require(result.status == 0, "\(result.errors)")
         }
-        try run("softhsm2-util", ["--init-token", "--free", "--label", "Signing", "--pin", Self.pin, "--so-pin", "1"])
+        try run(
+            "softhsm2-util",
+            ["--init-token", "--free", "--label", "Signing", "--pin", Self.pin, "--so-pin", "314159"]
+        )
         try run(
             "softhsm2-util",
             [
@@ -82,6 +85,7 @@ struct `A key in a token` {
         let signed = try await token.run(
             ["sign", token.ferry.kit.path("Harbour.ipa"), "-o", output] + token.hands() + [
                 "--password-file", token.folder.path("pin"), "--profile", token.ferry.kit.path("good.mobileprovision"),
+                "--json",
             ]
         )
         #expect(signed.status == 0, "\(signed.errors)")

@@ -130,7 +130,7 @@ extension Invocation {
     /// The certificates in a file, or in all files of a folder that hold any.
     private func chainCertificates(_ path: String) throws -> [Certificate] {
         guard InputFile.isFolder(path) else { return try certificates(in: path) }
-        let all = try InputFile.files(in: path).flatMap { file in
+        let all = try InputFile.files(in: path, largest: WebFetch.longestAnswer).flatMap { file in
             guard let bytes = try? InputFile.bytes(file), let found = try? Certificate.all(inPEM: bytes) else {
                 return [Certificate]()
             }
@@ -158,7 +158,10 @@ extension InputFile {
 
     /// The paths of the regular files in a folder, sorted by name; hidden ones are left out, and so are those in folders
     /// below.
-    static func files(in folder: String, endings: [String] = []) throws(FileFailure) -> [String] {
+    ///
+    /// - Parameter endings: those that are meant, without dots; none for any.
+    /// - Parameter largest: files with more bytes are some other ones.
+    static func files(in folder: String, endings: [String] = [], largest: Int = limit) throws(FileFailure) -> [String] {
         guard let stream = opendir(folder) else { throw FileFailure("open", folder, errorNumber: errno) }
         defer { closedir(stream) }
         var files: [String] = []
@@ -173,7 +176,9 @@ extension InputFile {
             else { continue }
             let path = (folder.hasSuffix("/") ? folder : folder + "/") + name
             var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largest else {
+                continue
+            }
             files.append(path)
         }
         return files.sorted()
