@@ -133,7 +133,10 @@ let package = Package(
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
         tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerrySample", "TestKit"]),
-        tests("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]),
+        tests(
+            "CodeSignature",
+            ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
+        ),
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),

@@ -1,3 +1,4 @@
+import COpenSSL
 import FerryBytes
 import TestKit
 import Testing
@@ -94,6 +95,32 @@ struct `A private key in a file` {
             try KeyPair(pemCertificates: workshop.file("ed.pem"), pemKey: workshop.file("ed.key"), password: nil)
         }
         #expect(error?.message.contains("neither RSA nor") == true)
+    }
+}
+
+/// Debian 12 has no provider for tokens; that of files is asked the same way, and for a password too.
+@Suite(.enabled(if: TestAuthority.exists, "\(TestAuthority.absent)"))
+struct `What a provider of OpenSSL keeps` {
+    private func found(_ name: String, _ pin: String?, _ type: Int32) throws -> Bool {
+        let uri = "file:" + (try TestAuthority.shared.get().folder.path(name))
+        let found = Token.first(in: uri, pin.map { Secret($0) }) { info in
+            guard OSSL_STORE_INFO_get_type(info) == type else { return nil }
+            return type == OSSL_STORE_INFO_PKEY ? OSSL_STORE_INFO_get1_PKEY(info) : OSSL_STORE_INFO_get1_CERT(info)
+        }
+        ERR_clear_error()
+        if type == OSSL_STORE_INFO_PKEY { EVP_PKEY_free(found) } else { X509_free(found) }
+        return found != nil
+    }
+
+    @Test func `is found by its type, and opened by its PIN`() throws {
+        #expect(try found("encrypted.key", password, OSSL_STORE_INFO_PKEY))
+        #expect(try !found("encrypted.key", "wrong", OSSL_STORE_INFO_PKEY))
+        #expect(try !found("encrypted.key", nil, OSSL_STORE_INFO_PKEY))
+        #expect(try found("leaf.p12", password, OSSL_STORE_INFO_PKEY))
+        #expect(try found("leaf.p12", password, OSSL_STORE_INFO_CERT))
+        #expect(try found("all.pem", nil, OSSL_STORE_INFO_CERT))
+        #expect(try !found("all.pem", nil, OSSL_STORE_INFO_PKEY))
+        #expect(try !found("missing", nil, OSSL_STORE_INFO_PKEY))
     }
 }
 

@@ -44,7 +44,7 @@ extension Certificate {
 }
 
 /// A token as OpenSSL sees it: through a provider's store, or through an engine.
-private struct Token {
+struct Token {
     private let pin: Secret?
     private let engine: UnsafeMutableRawPointer?
     private static let nameLibrary = "Name it by FERRY_PKCS11_MODULE, for instance /usr/lib/softhsm/libsofthsm2.so."
@@ -101,7 +101,7 @@ private struct Token {
             // Without a method of its own the engine would ask for a PIN on the terminal.
             key = ferry_ENGINE_load_private_key(engine, uri.typed("private"), UI_null(), nil)
         } else {
-            key = store(uri.typed("private")) { info in
+            key = Self.first(in: uri.typed("private"), pin) { info in
                 OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY ? OSSL_STORE_INFO_get1_PKEY(info) : nil
             }
         }
@@ -123,7 +123,7 @@ private struct Token {
                 return done == 1 ? parameters.certificate : nil
             }
         } else {
-            found = store(uri.typed("cert")) { info in
+            found = Self.first(in: uri.typed("cert"), pin) { info in
                 OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_CERT ? OSSL_STORE_INFO_get1_CERT(info) : nil
             }
         }
@@ -133,8 +133,12 @@ private struct Token {
         return Certificate(found)
     }
 
-    /// The first thing in a provider's store that `take` wants.
-    private func store(_ uri: String, _ take: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+    /// The first thing that `take` wants in what a provider has under an address; `file:` is one of the default provider's.
+    static func first(
+        in uri: String,
+        _ pin: Secret?,
+        _ take: (OpaquePointer) -> OpaquePointer?
+    ) -> OpaquePointer? {
         var text = Array((pin?.revealed ?? "").utf8CString)
         return text.withUnsafeMutableBytes { pin in
             let method = UI_UTIL_wrap_read_pem_callback(
