@@ -132,7 +132,7 @@ let package = Package(
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
-        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerrySample", "TestKit"]),
+        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "TestKit"]),
         tests(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
