@@ -16,10 +16,10 @@ func module(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
 }
 
 /// One reporter: `Plugins/TerminalReporter` is the target `FerryTerminalReporter`.
-func plugin(_ name: String) -> Target {
+func plugin(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
     .target(
         name: "Ferry" + name,
-        dependencies: ["FerryActivity"],
+        dependencies: ["FerryActivity"] + needs,
         path: "Plugins/" + name,
         swiftSettings: settings
     )
@@ -35,12 +35,13 @@ func system(_ name: String, _ pkgConfig: String?, _ package: String) -> Target {
     )
 }
 
-/// The tests of one room.
-func tests(_ name: String, _ needs: [Target.Dependency] = []) -> Target {
+/// The tests of one room; `exclude` are its files that are read where they lie.
+func tests(_ name: String, _ needs: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
         name: name + "Tests",
         dependencies: [.target(name: "Ferry" + name)] + needs,
         path: "Tests/" + name + "Tests",
+        exclude: exclude,
         swiftSettings: settings
     )
 }
@@ -50,11 +51,15 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "ferry", targets: ["ferry"]),
+        .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
+        .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
+        .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
+        .library(name: "FerryLiveActivity", targets: ["FerryLiveActivity"]),
         .library(name: "FerryPipeline", targets: ["FerryPipeline"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
@@ -64,46 +69,60 @@ let package = Package(
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
+        system("CPng", "libpng", "libpng-dev"),
+        system("CTurbo", "libturbojpeg", "libturbojpeg0-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
 
         // Formats
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
+        module("Icons", ["FerryBytes", "CPng", "CTurbo", "CZlib"]),
         module("MachO", ["FerryBytes"]),
         module("PropertyList", ["FerryBytes"]),
         module("Zip", ["FerryBytes", "CZlib", "CDeflate", "CKernel"]),
 
         // For the demo and the tests
+        module("StandInAPNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
         module("Sample", ["FerryBytes", "FerryPropertyList", "FerryZip", "COpenSSL", "CZlib"]),
+
+        // The push service
+        module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
         // Stages
         module("Activity"),
         module("Certificates", ["FerryBytes", "FerryCodeSignature", "CCurl"]),
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
+        module("LiveActivity", ["FerryActivity"]),
         module(
             "Signing",
             ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
         ),
 
         // Plugins
+        plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
 
         // Top
         module(
             "Pipeline",
-            ["FerryBytes", "FerryCodeSignature", "FerryDownload", "FerrySigning", "FerryInstalling", "FerryActivity"]
+            [
+                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
+                "FerryActivity",
+            ]
         ),
         .executableTarget(
             name: "ferry",
             dependencies: [
-                "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCertificates", "FerryCodeSignature",
-                "FerryDownload",
-                "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryTerminalReporter",
+                "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
+                "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
+                "FerryJSONLogReporter",
+                "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample", "FerrySigning",
+                "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -129,6 +148,11 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
+        tests(
+            "APNsReporter",
+            ["FerryAPNs", "FerryActivity", "FerryBytes", "FerryLiveActivity", "FerryStandInAPNs", "TestKit"]
+        ),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
@@ -138,14 +162,16 @@ let package = Package(
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
+        tests("LiveActivity", ["FerryActivity", "TestKit"], exclude: ["Golden"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests(
             "Pipeline",
             [
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling",
+                "FerryIcons", "FerryInstalling",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
         ),

@@ -35,11 +35,19 @@ extension ActivityCenter {
     }
 
     /// Tells what a signature does, and gives the signed archive in the end.
-    public nonisolated(nonsending) func follow(_ signing: Signing, of id: InstallID) async throws -> SignedArchive {
+    ///
+    /// - Parameter planned: called when the plan stands and the app's name was told; what follows is told after it. The
+    ///   signature does not wait for it.
+    public nonisolated(nonsending) func follow(
+        _ signing: Signing,
+        of id: InstallID,
+        planned: () async -> Void = {}
+    ) async throws -> SignedArchive {
         for await event in signing.events {
             switch event {
             case .planned(let title, let identifier, let version, _):
                 await send(.named(id, title: title, bundleID: identifier, version: version))
+                await planned()
             case .progress(let completed, let total):
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
             case .warning(let text): await send(.note(id, text))

@@ -201,7 +201,7 @@ extension InstallPipeline {
         }
 
         stage = .installing
-        let app = try await enter(installs, id) { try await self.install(id, archive) }
+        let app = try await enter(installs, id) { try await self.install(id, archive, isSigned: signed != nil) }
         return InstallResult(signed: signed, location: app.location, isUpdate: app.isUpdate)
     }
 
@@ -247,11 +247,21 @@ extension InstallPipeline {
 
     private func sign(_ id: InstallID, _ request: SigningRequest) async throws -> SignedArchive {
         await center.send(.stage(id, .signing))
-        return try await center.follow(signer.sign(request), of: id)
+        return try await center.follow(signer.sign(request), of: id) {
+            await self.tellIcon(of: request.input, id)
+        }
     }
 
-    private func install(_ id: InstallID, _ archive: String) async throws -> InstalledApp {
+    private func install(_ id: InstallID, _ archive: String, isSigned: Bool) async throws -> InstalledApp {
         await center.send(.stage(id, .installing))
-        return try await center.follow(await installer.install(archive), of: id)
+        let installation = await installer.install(archive)
+        // That of a signed one was told when its plan stood. The installation goes on meanwhile.
+        if !isSigned { await tellIcon(of: archive, id) }
+        return try await center.follow(installation, of: id)
+    }
+
+    private func tellIcon(of archive: String, _ id: InstallID) async {
+        guard let icon = await InstallIcon.jpeg(of: archive) else { return }
+        await center.send(.icon(id, icon))
     }
 }

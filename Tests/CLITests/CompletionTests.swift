@@ -29,7 +29,8 @@ import Testing
 
     @Test(
         arguments: [
-            (["ferry", "i"], ["identity", "inspect", "install"]),
+            (["ferry", "in"], ["inspect", "install"]),
+            (["ferry", "id"], ["identity"]),
             (["ferry", "--v"], ["--version"]),
             (["ferry", "sign", "--p"], ["--p12", "--page-size", "--password-file", "--profile"]),
             (

@@ -1,3 +1,4 @@
+import FerrySample
 import Foundation
 import TestKit
 import Testing
@@ -89,6 +90,58 @@ struct `ferry verify and inspect` {
             #expect(try await !Python.value(result.output, key).isEmpty)
         }
         #expect(result.text.contains(#""identifier":"com.example.harbour""#))
+    }
+
+    @Test func `write the app's icon where that was asked for`() async throws {
+        let ferry = try Command()
+        let output = try ferry.out("icon.png")
+        let path = ferry.kit.path("Harbour.ipa")
+        let result = try await ferry.run(["inspect", path, "--icon", output])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text.contains("com.example.harbour"))
+        // The sample's are plain already.
+        #expect(try ferry.home.read("out/icon.png") == SampleIcon.at3x)
+    }
+
+    @Test(
+        .enabled(if: SharedFolder.exists, "\(SharedFolder.absent)"),
+        .enabled(if: Tool("pngcheck") != nil, "pngcheck is not there")
+    )
+    func `write a plain icon of a crushed one`() async throws {
+        let ferry = try Command()
+        var app = SampleApp()
+        app.approximateBytes = 200_000
+        let crushed = [UInt8](try Data(contentsOf: URL(fileURLWithPath: SharedFolder.corpus("cgbi-2.png"))))
+        app.extraFiles = [.init(SampleApp.path + "/AppIcon60x60@3x.png", crushed)]
+        let path = try ferry.home.write(app.archive(level: 1), to: "crushed.ipa")
+        let output = try ferry.out("icon.png")
+        #expect(try await ferry.run(["inspect", path, "--icon", output]).status == 0)
+        let pngcheck = try #require(Tool("pngcheck"))
+        let before = try await onThread { try pngcheck.run([SharedFolder.corpus("cgbi-2.png")]) }
+        #expect(before.status != 0)
+        let result = try await onThread { try pngcheck.run([output]) }
+        #expect(result.status == 0)
+        #expect(result.text.contains("(40x40, 32-bit RGB+alpha, non-interlaced"))
+    }
+
+    @Test func `say that an app has no icon`() async throws {
+        let ferry = try Command()
+        var app = SampleApp()
+        app.approximateBytes = 200_000
+        app.parts.remove(.icons)
+        let path = try ferry.home.write(app.archive(level: 1), to: "bare.ipa")
+        let output = try ferry.out("icon.png")
+        let result = try await ferry.run(["inspect", path, "--icon", output])
+        #expect(result.status == 1)
+        #expect(result.text == "")
+        #expect(
+            result.errors == """
+                ferry: \(path): the app has no icon as a file of its own.
+                       Leave out --icon; its icons may be in Assets.car, which is not read.
+
+                """
+        )
+        #expect(ferry.files(in: "out") == [])
     }
 
     @Test(arguments: [["help"], ["inspect", "Harbour.ipa", "--json"]])

@@ -213,6 +213,8 @@ struct Wharf: Sendable {
         var words: [InstallID: [String]] = [:]
         for await update in log {
             guard let fact = update.fact, let id = fact.installID else { continue }
+            // It comes when it is ready, before or after what somebody orders.
+            if case .iconChanged = fact { continue }
             words[id, default: []].append(Self.words(fact, update.activity[id]))
         }
         return words
@@ -229,7 +231,7 @@ struct Wharf: Sendable {
         case .finished(_, .installed): "installed"
         case .finished(_, .failed(let failure)): "failed while \(failure.stage)"
         case .finished(_, .cancelled): "cancelled"
-        case .reporterDetached, .closed: "nothing of an install"
+        case .iconChanged, .reporterDetached, .closed: "nothing of an install"
         }
     }
 

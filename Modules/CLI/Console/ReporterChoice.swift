@@ -6,6 +6,11 @@ enum ReporterChoice: Sendable, Equatable {
     case jsonFile(String)
     /// JSON lines on standard output.
     case jsonOutput
+    /// A Live Activity on the phone that a file describes.
+    case apns(String)
+
+    /// Whether it goes over a network, where the last word takes its time.
+    var isRemote: Bool { if case .apns = self { true } else { false } }
 
     /// Takes a value that ``Option/reporter`` let pass; `nil` for anything else.
     init?(_ text: String) {
@@ -13,8 +18,13 @@ enum ReporterChoice: Sendable, Equatable {
         case "terminal": self = .terminal
         case "json:-": self = .jsonOutput
         default:
-            guard text.hasPrefix("json:"), text != "json:" else { return nil }
-            self = .jsonFile(String(text.dropFirst("json:".count)))
+            guard let colon = text.firstIndex(of: ":"), text.index(after: colon) != text.endIndex else { return nil }
+            let path = String(text[text.index(after: colon)...])
+            switch text[..<colon] {
+            case "json": self = .jsonFile(path)
+            case "apns": self = .apns(path)
+            default: return nil
+            }
         }
     }
 }

@@ -1,12 +1,48 @@
 import FerryBytes
+import FerryIcons
 import FerryPropertyList
 import FerrySigning
 
 extension Inspect {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let inspection = try await invocation.signer().inspect(invocation.arguments.required("IN"))
+        let input = invocation.arguments.required("IN")
+        let inspection = try await invocation.signer().inspect(input)
+        if let path = invocation.arguments.value("--icon") {
+            try writeFile(icon(of: input), to: path, permissions: 0o644)
+        }
         try invocation.show(inspection, text: text(inspection))
         return .done
+    }
+
+    /// The app's icon as a plain PNG: of the files that may be it the first that can be read.
+    private static func icon(of archive: String) throws -> [UInt8] {
+        var faults: [String] = []
+        for icon in try ArchiveIcon.candidates(in: archive) {
+            do throws(IconError) {
+                // Its pixels are read too, so that no file is written that others refuse.
+                _ = try Picture(png: icon.png)
+                return try Icon.png(from: icon.png)
+            } catch {
+                faults.append("\(icon.path): \(error.message)")
+            }
+        }
+        throw NoIcon(archive: archive, faults: faults)
+    }
+
+    /// There is no icon to write.
+    private struct NoIcon: ExplainedError {
+        let archive: String
+        let faults: [String]
+
+        var message: String {
+            guard !faults.isEmpty else { return "\(archive): the app has no icon as a file of its own." }
+            return "\(archive): the app's icon cannot be read. " + faults.joined(separator: " ")
+        }
+
+        var remedy: String? {
+            faults.isEmpty
+                ? "Leave out --icon; its icons may be in Assets.car, which is not read." : "Leave out --icon."
+        }
     }
 
     /// The bundles, each with its facts below it, then loose code and warnings.

@@ -57,6 +57,7 @@ extension Option {
             .init(text: "terminal"),
             .init(text: "json:", rest: .file),
             .init(text: "json:-", summary: "JSON lines on standard output"),
+            .init(text: "apns:", rest: .file, summary: "a phone's Live Activity"),
         ]),
         count: .repeated,
         help: "where to show how far it is"

@@ -1,3 +1,4 @@
+import FerryAPNsReporter
 import FerryActivity
 import FerryBytes
 import FerryDownload
@@ -49,6 +50,7 @@ struct Session: Sendable {
                 await center.attach(terminal(invocation, onCommand), named: "terminal")
             case .jsonFile(let path): await center.attach(try JSONLogReporter(path: path), named: "json:" + path)
             case .jsonOutput: await center.attach(JSONLogReporter(descriptor: STDOUT_FILENO), named: "json:-")
+            case .apns(let path): await center.attach(try invocation.island(path), named: "apns:" + path)
             }
         }
         let session = Session(
@@ -63,7 +65,7 @@ struct Session: Sendable {
             result = .failure(error)
         }
         // A task of its own: after ctrl-C this one is cancelled, and the last lines are still due.
-        await Task { await center.close(waitingAtMost: .seconds(3)) }.value
+        await Task { await center.close(waitingAtMost: .seconds(choices.contains { $0.isRemote } ? 6 : 3)) }.value
         return try result.get()
     }
 
@@ -98,6 +100,21 @@ extension Session {
 extension Invocation {
     /// Whether the result, and errors, are to be data.
     var asData: Bool { arguments.flagIfDescribed("--json") }
+
+    /// The folder of all islands' folders; made where it is missing.
+    func islandFolder() throws(FileFailure) -> String {
+        try Folders.make(Folders(environment: environment).state + "/island")
+    }
+
+    /// A reporter to the phone that a file describes.
+    func island(_ path: String) throws -> APNsReporter {
+        try APNsReporter(
+            try IslandConfiguration(path: path),
+            stateFolder: try islandFolder(),
+            clock: ContinuousClock(),
+            now: { Date() }
+        )
+    }
 
     /// How many cores this process may use.
     var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }

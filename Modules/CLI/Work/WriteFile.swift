@@ -8,9 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// Writes a small file, which appears when it is whole; only its owner may read it.
-func writeFile(_ bytes: [UInt8], to path: String) throws(FileFailure) {
-    let file = try NewFile(path: path, permissions: 0o600)
+/// Writes a small file, which appears when it is whole; only its owner may read it, unless `permissions` says otherwise.
+func writeFile(_ bytes: [UInt8], to path: String, permissions: UInt32 = 0o600) throws(FileFailure) {
+    let file = try NewFile(path: path, permissions: permissions)
     var done = 0
     while done < bytes.count {
         let wrote = bytes[done...].withUnsafeBytes { write(file.descriptor, $0.baseAddress, $0.count) }
@@ -21,4 +21,21 @@ func writeFile(_ bytes: [UInt8], to path: String) throws(FileFailure) {
         done += wrote
     }
     try file.commit()
+}
+
+/// Reads a small file, or standard input for `-`.
+func readFile(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileFailure("open", path, errorNumber: errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = read(descriptor, &chunk, chunk.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { throw FileFailure("read", path, errorNumber: errno) }
+        if count == 0 { return bytes }
+        bytes += chunk[..<count]
+        guard bytes.count <= limit else { throw FileFailure("read", path, errorNumber: EFBIG) }
+    }
 }

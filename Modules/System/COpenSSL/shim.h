@@ -35,6 +35,16 @@ static inline CMS_SignerInfo *ferry_sk_SignerInfo_value(const STACK_OF(CMS_Signe
 // "XN_FLAG_ONELINE" is a compound macro; letters beyond ASCII stay as they are.
 static const unsigned long ferry_XN_FLAG_ONELINE_UTF8 = XN_FLAG_ONELINE & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
 
+// Macros over SSL_ctrl.
+static inline long ferry_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+  return SSL_CTX_set_min_proto_version(context, version);
+}
+static inline long ferry_SSL_CTX_set_mode(SSL_CTX *context, long mode) { return SSL_CTX_set_mode(context, mode); }
+static inline void ferry_SSL_CTX_set_read_ahead(SSL_CTX *context, int yes) { SSL_CTX_set_read_ahead(context, yes); }
+static inline long ferry_SSL_set_server_name(SSL *ssl, const char *name) { return SSL_set_tlsext_host_name(ssl, name); }
+static const long ferry_SSL_partial_writes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
+static inline int ferry_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }
+
 static inline int ferry_sk_PKCS7_num(const STACK_OF(PKCS7) *stack) { return sk_PKCS7_num(stack); }
 static inline PKCS7 *ferry_sk_PKCS7_value(const STACK_OF(PKCS7) *stack, int index) { return sk_PKCS7_value(stack, index); }
 static inline void ferry_sk_PKCS7_pop_free(STACK_OF(PKCS7) *stack) { sk_PKCS7_pop_free(stack, PKCS7_free); }

@@ -1,0 +1,81 @@
+/// A push in the hands of the thread: where it is, and what came for it so far.
+final class Push {
+    typealias Outcome = Result<PushResponse, APNsError>
+
+    /// Who waits for the end.
+    enum Receiver {
+        case task(PushTicket, CheckedContinuation<Outcome, Never>)
+        case run(RunState, Int)
+    }
+
+    let request: PushRequest
+    let receiver: Receiver
+    /// Counts the pushes of a client, from 1: a greater one is newer.
+    let number: UInt64
+    /// When it fails if no answer is there.
+    let deadline: Duration
+
+    /// Where it waits.
+    var place = WaitingLine.Place.nowhere
+    /// The earliest moment to send it; `nil` is at once.
+    var notBefore: Duration?
+    /// How often it was written.
+    var attempts = 0
+    /// How often the service was too busy for it.
+    var busyAnswers = 0
+    /// How often its stream was refused or broken off.
+    var brokenStreams = 0
+    /// Whether a new provider token was asked for it.
+    var hasRenewed = false
+    /// Whether it was sent anew because of too many provider tokens.
+    var hasMoved = false
+    /// Whether it is over; then nothing is told any more.
+    var isOver = false
+
+    // What belongs to one attempt.
+    var tokenSerial = 0
+    var payloadOffset = 0
+    var status = 0
+    var headBytes = 0
+    var bodyBytes = 0
+    var body: [UInt8] = []
+    var retryAfter: String?
+    var uniqueID: String?
+
+    init(_ request: PushRequest, _ receiver: Receiver, number: UInt64, deadline: Duration) {
+        self.request = request
+        self.receiver = receiver
+        self.number = number
+        self.deadline = deadline
+    }
+
+    /// Whether a cancelled task waits for it.
+    var isCancelled: Bool {
+        if case .task(let ticket, _) = receiver { ticket.isCancelled } else { false }
+    }
+
+    /// Makes it ready to be written.
+    func beginAttempt(tokenSerial: Int) {
+        attempts += 1
+        self.tokenSerial = tokenSerial
+        payloadOffset = 0
+        status = 0
+        headBytes = 0
+        bodyBytes = 0
+        if !body.isEmpty { body = [] }
+        retryAfter = nil
+        uniqueID = nil
+    }
+}
+
+/// How far the thread is with a ``PushRun``.
+final class RunState {
+    let run: PushRun
+    var underWay = 0
+    var count = 0
+    var isAtEnd = false
+
+    init(_ run: PushRun) {
+        self.run = run
+    }
+}
