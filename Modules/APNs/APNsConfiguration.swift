@@ -14,6 +14,8 @@ public struct APNsConfiguration: Sendable {
     public var proxy: ProxyAddress?
     /// A file of trusted certificates (PEM); `nil` means the system's.
     public var caFile: String?
+    /// Where the last provider token is kept for the next process, as APNs wants few of them; `nil` for nowhere.
+    public var tokenFile: String?
     /// How long a connection may take to come about, with the proxy and the handshake.
     public var connectTimeout: Duration = .seconds(10)
     /// How long a push may take from the call to its answer, with every wait and resend.

@@ -49,7 +49,7 @@ public struct APNsReporter: Reporter {
         self.now = now
         folder = try IslandFolder(configuration, in: stateFolder)
         do {
-            client = try APNsClient(configuration.client(now), key: configuration.key)
+            client = try APNsClient(configuration.client(stateFolder, now), key: configuration.key)
         } catch {
             throw APNsReporterError(.configuration, error.message, remedy: error.remedy)
         }
@@ -161,9 +161,12 @@ public struct APNsReporter: Reporter {
 extension IslandConfiguration {
     /// How pushes are sent.
     ///
-    /// - Parameter now: The date, for provider tokens.
-    public func client(_ now: @escaping @Sendable () -> Date) -> APNsConfiguration {
+    /// - Parameters:
+    ///   - stateFolder: Where the folders of all islands are; the last provider token is kept there, too.
+    ///   - now: The date, for provider tokens.
+    public func client(_ stateFolder: String, _ now: @escaping @Sendable () -> Date) -> APNsConfiguration {
         var client = APNsConfiguration(endpoint)
+        client.tokenFile = "\(stateFolder)/\(key.teamID)-\(key.keyID).token"
         client.proxy = proxy
         client.caFile = caFile
         // People look at a phone for seconds: a connection that is dead is given up soon.

@@ -28,18 +28,20 @@ import Testing
         return time < .seconds(30)
     }
 
-    @Test(arguments: [
-        (400, "BadDeviceToken", "the token for starts is void"),
-        (400, "DeviceTokenNotForTopic", "the token for starts is void"),
-        (400, "BadTopic", "again at"),
-        (404, "BadPath", "void"),
-        (405, "MethodNotAllowed", "again at"),
-        (410, "Unregistered", "the token for starts is void (410)"),
-        (410, "ExpiredToken", "the token for starts is void (410)"),
-        (413, "PayloadTooLarge", "again at"),
-        (429, "TooManyRequests", "backing off until"),
-        (429, "TooManyProviderTokenUpdates", "backing off until"),
-    ] as [(Int, String, String)])
+    @Test(
+        arguments: [
+            (400, "BadDeviceToken", "the token for starts is void"),
+            (400, "DeviceTokenNotForTopic", "the token for starts is void"),
+            (400, "BadTopic", "again at"),
+            (404, "BadPath", "void"),
+            (405, "MethodNotAllowed", "again at"),
+            (410, "Unregistered", "the token for starts is void (410)"),
+            (410, "ExpiredToken", "the token for starts is void (410)"),
+            (413, "PayloadTooLarge", "again at"),
+            (429, "TooManyRequests", "backing off until"),
+            (429, "TooManyProviderTokenUpdates", "backing off until"),
+        ] as [(Int, String, String)]
+    )
     func `is answered by a decision and not by a failure`(status: Int, reason: String, words: String) async throws {
         let answers = Array(repeating: StandInScript.Answer(status, reason), count: 50)
         let quay = try Quay(StandInScript { $0.answers[Quay.startToken.hex] = answers })

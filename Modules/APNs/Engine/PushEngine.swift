@@ -51,7 +51,7 @@ final class PushEngine {
         self.configuration = configuration
         self.tls = tls
         self.lookUp = lookUp
-        mint = TokenMint(key)
+        mint = TokenMint(key, configuration.tokenFile.map(ProviderTokenFile.init))
         now = configuration.clock.timer()
     }
 
@@ -102,7 +102,7 @@ final class PushEngine {
         var counts = counts
         counts.waiting = line.count
         counts.underWay = links.reduce(0) { $0 + $1.streams.count }
-        counts.tokensSigned = mint.serial
+        counts.tokensSigned = mint.signed
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         counts.processorTime = .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

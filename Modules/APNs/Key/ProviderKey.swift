@@ -11,7 +11,7 @@ public struct ProviderKey: Sendable, CustomStringConvertible, CustomReflectable 
     /// The ten characters that name the team: the claim `iss`.
     public let teamID: String
     /// PKCS#8 in DER (RFC 5208).
-    private let der: [UInt8]
+    let der: [UInt8]
 
     /// Reads a key: PEM (`BEGIN PRIVATE KEY`), elliptic, on the curve P-256, not encrypted.
     ///

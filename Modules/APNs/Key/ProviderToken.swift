@@ -18,11 +18,27 @@ public struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectabl
     /// Makes and signs one; throws ``APNsError/Code/badKey``.
     public init(_ key: ProviderKey, issuedAt: Int64) throws(APNsError) {
         self.issuedAt = issuedAt
+        let message = Self.message(key, issuedAt: issuedAt)
+        text = message + "." + Base64URL.encode(try key.signature(of: Array(message.utf8)))
+    }
+
+    /// The token of that text, which was kept with the time when it was made before a colon; `nil` for what is none of
+    /// `key`. The signature is not looked at.
+    init?(_ kept: String, of key: ProviderKey) {
+        let parts = kept.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let issuedAt = Int64(parts[0]),
+            parts[1].hasPrefix(Self.message(key, issuedAt: issuedAt) + "."),
+            parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return nil }
+        self.issuedAt = issuedAt
+        text = String(parts[1])
+    }
+
+    private static func message(_ key: ProviderKey, issuedAt: Int64) -> String {
         // The ids were checked: nothing in them has to be escaped.
         let header = #"{"alg":"ES256","kid":"\#(key.keyID)"}"#
         let claims = #"{"iss":"\#(key.teamID)","iat":\#(issuedAt)}"#
-        let message = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
-        text = message + "." + Base64URL.encode(try key.signature(of: Array(message.utf8)))
+        return Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
     }
 
     /// The three parts with their dots, for the one call that needs them.

@@ -47,7 +47,10 @@ extension Push {
             payload: encoded.body,
             expiration: Int64(push.expiration)
         )
-        let client = try APNsClient(configuration.client { Date() }, key: configuration.key)
+        let client = try APNsClient(
+            configuration.client(try invocation.islandFolder()) { Date() },
+            key: configuration.key
+        )
         let response: PushResponse
         do {
             response = try await client.send(request)
