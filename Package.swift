@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
+        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -92,6 +93,7 @@ let package = Package(
 
         // Stages
         module("Activity"),
+        module("Certificates", ["FerryBytes", "FerryCodeSignature", "CCurl"]),
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
@@ -117,7 +119,8 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling", "FerryJSONLogReporter",
+                "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
+                "FerryJSONLogReporter",
                 "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample", "FerrySigning",
                 "FerryTerminalReporter",
             ],
@@ -153,7 +156,11 @@ let package = Package(
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Bytes", ["TestKit"]),
-        tests("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]),
+        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "TestKit"]),
+        tests(
+            "CodeSignature",
+            ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
+        ),
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),

@@ -56,7 +56,7 @@ public struct Certificate: Sendable, Hashable {
         serialNumber = [UInt8](unsafeUninitializedCapacity: max(1, Int(BN_num_bits(serial) + 7) / 8)) { buffer, count in
             count = Int(BN_bn2bin(serial, buffer.baseAddress))
         }
-        issuerURL = Self.issuerAddress(certificate)
+        issuerURL = Self.accessAddress(certificate, NID_ad_ca_issuers)
     }
 
     /// Runs `body` with OpenSSL's object for this certificate.
@@ -95,7 +95,7 @@ public struct Certificate: Sendable, Hashable {
         }
     }
 
-    private static func text(_ name: OpaquePointer?, _ kind: Int32) -> String? {
+    static func text(_ name: OpaquePointer?, _ kind: Int32) -> String? {
         let index = X509_NAME_get_index_by_NID(name, kind, -1)
         guard index >= 0, let data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }
         var utf8: UnsafeMutablePointer<UInt8>?
@@ -122,14 +122,15 @@ public struct Certificate: Sendable, Hashable {
         return Int64(days) * 86400 + Int64(seconds)
     }
 
-    private static func issuerAddress(_ certificate: OpaquePointer) -> String? {
+    /// The first address of that kind in the authority information access (RFC 5280 §4.2.2.1).
+    static func accessAddress(_ certificate: OpaquePointer, _ method: Int32) -> String? {
         guard let access = X509_get_ext_d2i(certificate, NID_info_access, nil, nil) else { return nil }
         let descriptions = OpaquePointer(access)
         defer { AUTHORITY_INFO_ACCESS_free(descriptions) }
         for index in 0..<OPENSSL_sk_num(descriptions) {
             guard let raw = OPENSSL_sk_value(descriptions, index) else { continue }
             let description = raw.assumingMemoryBound(to: ACCESS_DESCRIPTION.self).pointee
-            guard OBJ_obj2nid(description.method) == NID_ad_ca_issuers,
+            guard OBJ_obj2nid(description.method) == method,
                 description.location.pointee.type == GEN_URI,
                 let text = description.location.pointee.d.uniformResourceIdentifier,
                 let data = ASN1_STRING_get0_data(text)

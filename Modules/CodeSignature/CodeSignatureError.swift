@@ -14,6 +14,10 @@ public struct CodeSignatureError: ExplainedError, Equatable {
         case identity
         /// A certificate between the leaf and its root is missing.
         case chainIncomplete
+        /// A key or certificate in a token (PKCS#11) cannot be had.
+        case token
+        /// An answer about a certificate's revocation (OCSP) is of no use.
+        case revocation
         /// OpenSSL refused to sign.
         case signing
         /// A message (CMS) cannot be read.

@@ -35,12 +35,17 @@ enum OpenSSL {
 
     /// The reason of the last error on this thread, for the end of a sentence; the queue is emptied.
     static func lastReason() -> String {
-        var reason = "OpenSSL gives no reason"
+        reasons().last ?? "OpenSSL gives no reason"
+    }
+
+    /// The reasons of all errors on this thread, the innermost first; the queue is emptied.
+    static func reasons() -> [String] {
+        var reasons: [String] = []
         while true {
             let code = ERR_get_error()
-            guard code != 0 else { return reason }
+            guard code != 0 else { return reasons }
             if let text = ERR_reason_error_string(code) {
-                reason = String(cString: text)
+                reasons.append(String(cString: text))
             }
         }
     }

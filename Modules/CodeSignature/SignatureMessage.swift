@@ -66,9 +66,8 @@ public enum SignatureMessage {
         )
         let content = OpenSSL.memory(primary)
         defer { BIO_free(content) }
-        guard CMS_final(message, content, nil, UInt32(CMS_DETACHED | CMS_BINARY)) == 1 else {
-            throw failure("sign")
-        }
+        let signed = identity.key.signing { CMS_final(message, content, nil, UInt32(CMS_DETACHED | CMS_BINARY)) }
+        guard signed == 1 else { throw failure("sign") }
         let output = BIO_new(BIO_s_mem())
         defer { BIO_free(output) }
         guard i2d_CMS_bio(output, message) == 1 else { throw failure("encode") }

@@ -75,7 +75,10 @@ struct Command: Sendable {
         .appendingPathComponent("ferry").path
 
     var environment: [String: String] {
-        ["HOME": home.path, "XDG_STATE_HOME": home.path("state"), "TMPDIR": home.path, "no_proxy": "*"]
+        [
+            "HOME": home.path, "XDG_STATE_HOME": home.path("state"), "XDG_CACHE_HOME": home.path("cache"),
+            "TMPDIR": home.path, "no_proxy": "*",
+        ]
     }
 
     /// A place for results, outside of what the command keeps for itself.

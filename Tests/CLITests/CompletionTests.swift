@@ -30,14 +30,16 @@ import Testing
     @Test(
         arguments: [
             (["ferry", "in"], ["inspect", "install"]),
+            (["ferry", "id"], ["identity"]),
             (["ferry", "--v"], ["--version"]),
             (["ferry", "sign", "--p"], ["--p12", "--page-size", "--password-file", "--profile"]),
             (
                 ["ferry", "sign", "-"],
                 [
-                    "--bundle-id", "--certificate", "--chain", "--entitlements", "--foreign-extensions", "--help",
-                    "--json",
-                    "--key", "--output", "--p12", "--page-size", "--password-file", "--profile", "--reporter",
+                    "--bundle-id", "--certificate", "--chain", "--entitlements", "--fetch-timeout",
+                    "--foreign-extensions",
+                    "--help", "--json", "--key", "--offline", "--output", "--p12", "--page-size", "--password-file",
+                    "--profile", "--reporter",
                     "--verify",
                     "-h", "-o",
                 ]
@@ -65,6 +67,9 @@ import Testing
             (["ferry", "bench", "a.ipa", "--runs", ""], []),
             (["ferry", "completion", ""], ["bash", "zsh"]),
             (["ferry", "help", "d"], ["demo", "download"]),
+            (["ferry", "identity", ""], ["dev.p12", "sub"]),
+            (["ferry", "identity", "dev.p12", "--o"], ["--offline", "--online"]),
+            (["ferry", "profile", "one.mobileprovision", "t"], ["two.mobileprovision"]),
             (["ferry", "nonsense", "x"], []),
         ] as [([String], [String])]
     )

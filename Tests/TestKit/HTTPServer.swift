@@ -15,6 +15,8 @@ public final class HTTPServer: Sendable {
         public let path: String
         /// The header fields, by their lower-case names.
         public let headers: [String: String]
+        /// What came after the head; as long as `Content-Length` says.
+        public let body: [UInt8]
 
         /// The first byte of `Range: bytes=N-`; `nil` where none is asked for.
         public var firstByte: Int? {
@@ -144,8 +146,16 @@ private final class Core: Sendable {
     private func serve(_ socket: Socket) {
         var input: [UInt8] = []
         while let head = Self.head(from: socket, &input) {
+            let length = Request(number: 0, head, []).headers["content-length"].flatMap { Int($0) } ?? 0
+            while input.count < length {
+                let bytes = socket.read()
+                guard !bytes.isEmpty else { return }
+                input += bytes
+            }
+            let body = Array(input.prefix(length))
+            input.removeFirst(length)
             let request = state.withLock { state in
-                let request = Request(number: state.exchanges.count, head)
+                let request = Request(number: state.exchanges.count, head, body)
                 state.exchanges.append(HTTPServer.Exchange(request: request, status: 0, sentBytes: 0, isOver: false))
                 return request
             }
@@ -220,7 +230,7 @@ private final class Core: Sendable {
 }
 
 extension HTTPServer.Request {
-    fileprivate init(number: Int, _ head: String) {
+    fileprivate init(number: Int, _ head: String, _ body: [UInt8]) {
         let lines = head.split(separator: "\r\n")
         let words = lines.first?.split(separator: " ") ?? []
         self.number = number
@@ -233,5 +243,6 @@ extension HTTPServer.Request {
                 line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         }
         self.headers = headers
+        self.body = body
     }
 }

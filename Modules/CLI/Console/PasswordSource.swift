@@ -19,23 +19,28 @@ struct PasswordSource: Sendable {
     let environment: [String: String]
     /// Asks a person; `nil` where nobody can be asked.
     let prompt: PasswordPrompt?
+    /// What it is called: `Password`, `PIN`.
+    var name = "Password"
+    /// Which variable it is in.
+    var variable = "FERRY_P12_PASSWORD"
 
     /// The password of `identity`, which names a file; an empty one is a password too.
     func password(of identity: String) async throws -> Secret {
         if let file {
             return try firstLine(of: file)
         }
-        if let text = environment["FERRY_P12_PASSWORD"] {
+        if let text = environment[variable] {
             return Secret(text)
         }
-        if let answer = try await prompt?.ask("Password of \(identity): ") {
+        if let answer = try await prompt?.ask("\(name) of \(identity): ") {
             return answer
         }
         throw PasswordError(
             code: .notGiven,
-            message: "\(identity): its password is not given, and there is no terminal to ask on.",
-            remedy: "Put it into the first line of a file and give --password-file FILE, or set FERRY_P12_PASSWORD "
-                + "(to nothing, if there is no password)."
+            message:
+                "\(identity): its \(name == "PIN" ? name : name.lowercased()) is not given, and there is no terminal to ask on.",
+            remedy: "Put it into the first line of a file and give --password-file FILE, or set \(variable) "
+                + "(to nothing, if there is none)."
         )
     }
 

@@ -28,7 +28,7 @@ enum Bench {
             .json,
         ],
         alternatives: [Option].identityAlternatives,
-        environment: [.p12Password],
+        environment: .identity,
         run: run
     )
 }

@@ -43,7 +43,7 @@ enum Install {
             .json,
         ],
         alternatives: [Option].identityAlternatives,
-        environment: [.p12Password],
+        environment: .identity,
         run: run
     )
 }

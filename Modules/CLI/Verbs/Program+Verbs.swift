@@ -5,9 +5,8 @@ extension Program {
         version: "0.1.0",
         summary: "carry an app from where it is published to a device, and show how far it is",
         verbs: [
-            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, Island.verb, Push.verb, Bench.verb,
-            Demo.verb,
-            Completion.verb, Help.verb,
+            Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, IdentityVerb.verb, ProfileVerb.verb,
+            Island.verb, Push.verb, Bench.verb, Demo.verb, Completion.verb, Help.verb,
         ]
     )
 }

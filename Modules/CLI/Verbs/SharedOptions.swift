@@ -2,22 +2,6 @@ extension Option {
     /// `--json`: the result, and errors, as data.
     static let json = Option(name: "--json", help: "print the result, and any error, as one line of JSON")
 
-    /// `--p12 FILE`: the identity.
-    static let p12 = Option(
-        name: "--p12",
-        value: "FILE",
-        kind: .file(["p12", "pfx"]),
-        help: "the identity to sign with: certificate, key and chain in one file"
-    )
-
-    /// `--password-file FILE`: where the password is.
-    static let passwordFile = Option(
-        name: "--password-file",
-        value: "FILE",
-        kind: .file([]),
-        help: "the file whose first line is the identity's password; - reads standard input"
-    )
-
     /// `--profile FILE...`: provisioning profiles.
     static let profile = Option(
         name: "--profile",
@@ -82,59 +66,27 @@ extension Option {
 
 extension [Option] {
     /// With what to sign, and how: the same for every verb that signs.
-    static let signing: [Option] = [
-        .p12,
-        Option(
-            name: "--certificate",
-            value: "FILE",
-            kind: .file(["pem", "cer", "crt"]),
-            help: "the certificate, as PEM or DER, instead of --p12"
-        ),
-        Option(
-            name: "--key",
-            value: "FILE",
-            kind: .file(["pem", "key"]),
-            help: "the certificate's private key, as PEM"
-        ),
-        Option(
-            name: "--chain",
-            value: "FILE",
-            kind: .file(["pem", "cer", "crt"]),
-            count: .list,
-            help: "certificates above the identity's, up to the root, that its file lacks"
-        ),
-        .passwordFile,
-        .profile,
-        .bundleID,
-        .foreignExtensions,
-        .pageSize,
-        Option(
-            name: "--entitlements",
-            value: "FILE",
-            kind: .file(["plist", "entitlements", "xml"]),
-            help: "the main app's entitlements, instead of what it had cut down to what its profile allows"
-        ),
-        Option(
-            name: "--verify",
-            value: "HOW",
-            kind: .forms([
-                .init(text: "standard", summary: "read back all that is new"),
-                .init(text: "full", summary: "read back everything"),
-            ]),
-            standard: "standard",
-            help: "how the result is checked"
-        ),
-    ]
-
-    /// Which of them name an identity: one file, or two.
-    static let identityAlternatives: [[String]] = [["--p12"], ["--certificate", "--key"]]
-}
-
-extension Verb.Variable {
-    /// `FERRY_P12_PASSWORD`: the identity's password.
-    static let p12Password = Verb.Variable(
-        name: "FERRY_P12_PASSWORD",
-        help: "the identity's password, where --password-file is not given; it may be empty. "
-            + "Without either, it is asked for on the terminal"
-    )
+    static let signing: [Option] =
+        identity + [
+            .profile,
+            .bundleID,
+            .foreignExtensions,
+            .pageSize,
+            Option(
+                name: "--entitlements",
+                value: "FILE",
+                kind: .file(["plist", "entitlements", "xml"]),
+                help: "the main app's entitlements, instead of what it had cut down to what its profile allows"
+            ),
+            Option(
+                name: "--verify",
+                value: "HOW",
+                kind: .forms([
+                    .init(text: "standard", summary: "read back all that is new"),
+                    .init(text: "full", summary: "read back everything"),
+                ]),
+                standard: "standard",
+                help: "how the result is checked"
+            ),
+        ]
 }

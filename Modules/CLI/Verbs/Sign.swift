@@ -33,7 +33,7 @@ enum Sign {
             )
         ] + .signing + [.reporter, .json],
         alternatives: [Option].identityAlternatives,
-        environment: [.p12Password],
+        environment: .identity,
         run: run
     )
 }

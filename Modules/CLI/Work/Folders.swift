@@ -13,11 +13,18 @@ struct Folders: Sendable {
     /// Partial downloads, and archives on their way: `$XDG_STATE_HOME/ferry`.
     let state: String
 
+    /// What can be had again: `$XDG_CACHE_HOME/ferry`.
+    let cache: String
+
     /// The folders that the environment names.
     init(environment: [String: String]) {
         // The specification: a relative path is to be taken for none.
-        let given = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        state = (given ?? (environment["HOME"] ?? "/tmp") + "/.local/state") + "/ferry"
+        func folder(_ variable: String, else standard: String) -> String {
+            let given = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            return (given ?? (environment["HOME"] ?? "/tmp") + standard) + "/ferry"
+        }
+        state = folder("XDG_STATE_HOME", else: "/.local/state")
+        cache = folder("XDG_CACHE_HOME", else: "/.cache")
     }
 
     /// Archives on their way; the folder is made where it is missing.

@@ -1,6 +1,5 @@
 import FerryAppBundle
 import FerryBytes
-import FerryCodeSignature
 import FerryPropertyList
 import FerrySigning
 
@@ -36,36 +35,6 @@ enum InputFile {
 }
 
 extension Invocation {
-    /// The identity that `--p12`, or `--certificate` and `--key`, name.
-    func identity() async throws -> Identity {
-        let passwords = PasswordSource(
-            file: arguments.value("--password-file"),
-            environment: environment,
-            prompt: PasswordPrompt()
-        )
-        let extra = try arguments.values("--chain").flatMap { path in
-            let bytes = try InputFile.bytes(path)
-            return try inside(path) { () throws(CodeSignatureError) in try Certificate.all(inPEM: bytes) }
-        }
-        if let path = arguments.value("--p12") {
-            let bytes = try InputFile.bytes(path)
-            let password = try await passwords.password(of: path)
-            return try inside(path) { () throws(CodeSignatureError) in
-                try Identity(pkcs12: bytes, password: password, extra: extra)
-            }
-        }
-        guard let certificate = arguments.value("--certificate"), let key = arguments.value("--key") else {
-            preconditionFailure("the verb asks for one of the two")
-        }
-        let keyBytes = try InputFile.bytes(key)
-        let isEncrypted = String(decoding: keyBytes, as: UTF8.self).contains("ENCRYPTED")
-        let password = isEncrypted ? try await passwords.password(of: key) : nil
-        let certificateBytes = try InputFile.bytes(certificate)
-        return try inside(key) { () throws(CodeSignatureError) in
-            try Identity(pemCertificates: certificateBytes, pemKey: keyBytes, password: password, extra: extra)
-        }
-    }
-
     /// The profiles that `--profile` names.
     func profiles() throws -> [ProvisioningProfile] {
         try arguments.values("--profile").map { path in
@@ -105,14 +74,6 @@ extension Invocation {
             )
         }
         return entitlements
-    }
-
-    private func inside<Value>(_ path: String, _ body: () throws(CodeSignatureError) -> Value) throws -> Value {
-        do throws(CodeSignatureError) {
-            return try body()
-        } catch {
-            throw InputError(message: "\(path): \(error.message)", remedy: error.remedy, code: error.code.rawValue)
-        }
     }
 }
 
