@@ -7,7 +7,7 @@ import FerryBytes
 /// the export trie. Sources: `<mach-o/loader.h>`, `<mach-o/fixup-chains.h>`, `<mach-o/nlist.h>`.
 public struct LibraryUse: Sendable, Equatable {
     /// The names of the symbols by the ordinal of their library, from 1 on.
-    public internal(set) var symbols: [Int: Set<String>] = [:]
+    public let symbols: [Int: Set<String>]
 
     /// The highest ordinal that a symbol names; zero where none names any.
     public var highestOrdinal: Int { symbols.keys.max() ?? 0 }
@@ -15,19 +15,6 @@ public struct LibraryUse: Sendable, Equatable {
     /// How many symbols are taken from the library with an ordinal.
     public func count(of ordinal: Int) -> Int { symbols[ordinal]?.count ?? 0 }
 
-    /// How many bytes all names together may have: tables may point into one another, but no app does it so often.
-    static let nameByteLimit = 64 << 20
-    private var nameBytes = 0
-
-    mutating func note(_ name: ArraySlice<UInt8>, from ordinal: Int) throws {
-        nameBytes += name.count + 1
-        guard nameBytes <= Self.nameByteLimit else {
-            throw MachOError.tooLarge("the names of its symbols have more than \(Self.nameByteLimit >> 20) MiB.")
-        }
-        // Zero is the image itself; what is negative is looked up everywhere, or in the main executable.
-        guard ordinal > 0 else { return }
-        symbols[ordinal, default: []].insert(String(decoding: name, as: UTF8.self))
-    }
 }
 
 extension MachOImage {
@@ -35,24 +22,45 @@ extension MachOImage {
     ///
     /// - Parameter bytes: the whole image, the same that was parsed.
     public func libraryUse(in bytes: ArraySlice<UInt8>) throws(MachOError) -> LibraryUse {
-        var use = LibraryUse()
+        try libraryUse(in: bytes, nameByteLimit: 64 << 20)
+    }
+
+    /// - Parameter nameByteLimit: how many bytes all names together may have: entries may share a name, but no app's do so
+    ///   that often.
+    func libraryUse(in bytes: ArraySlice<UInt8>, nameByteLimit: Int) throws(MachOError) -> LibraryUse {
+        var tables = SymbolTables(nameByteLimit: nameByteLimit)
         do {
             let reader = ByteReader(bytes)
             for command in loadCommands {
                 let body = ByteReader(try reader.bytes(at: command.offset, count: command.size))
-                try use.take(command.number, body, of: self, from: reader)
+                try tables.take(command.number, body, of: self, from: reader)
             }
         } catch let error as MachOError {
             throw error
         } catch {
             throw .malformed("what binds symbols to libraries is cut short: \(error).")
         }
-        return use
+        return LibraryUse(symbols: tables.symbols)
     }
 }
 
-extension LibraryUse {
-    fileprivate mutating func take(
+/// The tables of one image while they are read.
+private struct SymbolTables {
+    let nameByteLimit: Int
+    var symbols: [Int: Set<String>] = [:]
+    var nameBytes = 0
+
+    private mutating func note(_ name: ArraySlice<UInt8>, from ordinal: Int) throws {
+        nameBytes += name.count + 1
+        guard nameBytes <= nameByteLimit else {
+            throw MachOError.tooLarge("the names of its symbols have more than \(nameByteLimit) bytes.")
+        }
+        // Zero is the image itself; what is negative is looked up everywhere, or in the main executable.
+        guard ordinal > 0 else { return }
+        symbols[ordinal, default: []].insert(String(decoding: name, as: UTF8.self))
+    }
+
+    mutating func take(
         _ number: UInt32,
         _ body: ByteReader,
         of image: MachOImage,
@@ -79,27 +87,43 @@ extension LibraryUse {
         }
     }
 
-    /// `BIND_OPCODE_…`: the opcode in the upper four bits, a small operand in the lower.
+    /// `BIND_OPCODE_…`: the opcode in the upper four bits, a small operand in the lower. Symbol and library are set in any
+    /// order, and hold until they are set again.
     private mutating func takeBinds(_ opcodes: ByteReader) throws {
         var reader = opcodes
         var ordinal = 0
+        var symbol: ArraySlice<UInt8>?
+        var isNoted = false
+        func count() throws { _ = try reader.uleb() }
         while reader.remaining > 0 {
             let byte = try reader.next(UInt8.self, .little)
+            var isBind = false
+            if (0x10...0x4F).contains(byte) { isNoted = false }
             switch byte & 0xF0 {
             case 0x10: ordinal = Int(byte & 0x0F)
             case 0x20: ordinal = try reader.uleb()
             case 0x30: ordinal = -1
-            case 0x40: try note(try reader.string(), from: ordinal)
-            // A segment's offset, an addend (whose sign does not matter here), an address, or an address behind a bind.
-            case 0x60, 0x70, 0x80, 0xA0: _ = try reader.uleb()
-            // A count and what is skipped between.
+            case 0x40: symbol = try reader.string()
+            // An addend (whose sign does not matter here), a segment's offset, an address.
+            case 0x60, 0x70, 0x80: try count()
+            // A bind, alone or with an address behind it.
+            case 0x90, 0xB0: isBind = true
+            case 0xA0:
+                try count()
+                isBind = true
+            // Many binds: their number, and what is skipped between.
             case 0xC0:
-                _ = try reader.uleb()
-                _ = try reader.uleb()
-            case 0xD0 where byte & 0x0F == 0: _ = try reader.uleb()
-            // Done (which ends each lazy bind), a type, a bind, a bind further on, and the threaded form's apply.
-            case 0x00, 0x50, 0x90, 0xB0, 0xD0: break
+                try count()
+                try count()
+                isBind = true
+            case 0xD0 where byte & 0x0F == 0: try count()
+            // Done (which ends each lazy bind), a type, and the threaded form's apply.
+            case 0x00, 0x50, 0xD0: break
             default: throw MachOError.malformed("the bind opcode 0x\(String(byte, radix: 16)) is unknown.")
+            }
+            if isBind, !isNoted, let symbol {
+                try note(symbol, from: ordinal)
+                isNoted = true
             }
         }
     }
