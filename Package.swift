@@ -60,6 +60,7 @@ let package = Package(
     ],
     targets: [
         // Ground
+        system("CArchive", "libarchive", "libarchive-dev"),
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
@@ -69,6 +70,7 @@ let package = Package(
 
         // Formats
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
+        module("Archives", ["FerryBytes", "FerryMachO", "FerryPropertyList", "CArchive"]),
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("MachO", ["FerryBytes"]),
         module("PropertyList", ["FerryBytes"]),
@@ -128,6 +130,7 @@ let package = Package(
         ),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Archives", ["FerryBytes", "FerryMachO", "TestKit"]),
         tests("Bytes", ["TestKit"]),
         tests("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]),
         tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
