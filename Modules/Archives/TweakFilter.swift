@@ -18,7 +18,7 @@ public struct TweakFilter: Sendable, Hashable {
     }
 
     /// Reads a filter; `nil` for what is none.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         let limits = PropertyList.Limits(maximumByteCount: 1 << 20, maximumDepth: 32, maximumValueCount: 10_000)
         if let (list, _) = try? PropertyList.parse(bytes, limits: limits) {
             let filter = list["Filter"]

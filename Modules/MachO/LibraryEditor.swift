@@ -115,7 +115,9 @@ struct LibraryEditor {
             commands.remove(at: place)
             return .done
         }
-        let path = Array((Self.standInPrefix + String(ordinal)).utf8)
+        var number = ordinal
+        while isLoaded(Array((Self.standInPrefix + String(number)).utf8)) { number += 1 }
+        let path = Array((Self.standInPrefix + String(number)).utf8)
         commands[place] = try command(MachOImage.Library.Kind.weak.command, words: [2, 0, 0], path: path)
         return .standIn(symbols: use.map { $0.symbols[ordinal, default: []].sorted() })
     }
@@ -156,7 +158,7 @@ struct LibraryEditor {
     }
 
     /// Searched in the folders of `@rpath` as any other weak library that an older system lacks, and found in none. Each
-    /// has its own number, as the loader takes no name twice.
+    /// has a number of its own, its library's where that is free, as the loader takes no name twice.
     static let standInPrefix = "@rpath/removed."
 
     private func isStandIn(_ library: MachOImage.Library) -> Bool {

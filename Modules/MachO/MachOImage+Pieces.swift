@@ -67,7 +67,7 @@ extension MachOImage {
                 // LC_DYLD_INFO and LC_DYLD_INFO_ONLY
                 case 0x22, 0x8000_0022: [(8, 12), (16, 20), (24, 28), (32, 36), (40, 44)]
                 // The commands of the form linkedit_data_command.
-                case 0x1D, 0x1E, 0x26, 0x29, 0x2B, 0x2E, 0x36, 0x8000_0033, 0x8000_0034: [(8, 12)]
+                case 0x1D, 0x1E, 0x26, 0x29, 0x2B, 0x2E, 0x36...0x38, 0x8000_0033, 0x8000_0034: [(8, 12)]
                 // LC_MAIN: where the code begins to run, which is content wherever it is.
                 case 0x8000_0028: [(8, 8)]
                 default: []

@@ -112,6 +112,12 @@ struct `An edit of what a linked program loads` {
         let (output, header) = try edited(bytes, [.remove("libc.dylib")], knowsUse: false)
         #expect(header.outcomes == [.standIn(symbols: nil)])
         #expect(try Linked.dylibs(output).last == "@rpath/removed.3 weak")
+        // Nor is a stand-in's name there twice, where another one was removed before it.
+        let first = try edited(bytes, [.add("/x", isWeak: false), .add("/y", isWeak: false)]).bytes
+        let second = try edited(first, [.remove("y")], knowsUse: false).bytes
+        let third = try edited(second, [.remove("x"), .add("/z", isWeak: false)]).bytes
+        let fourth = try edited(third, [.remove("z")], knowsUse: false).bytes
+        #expect(try Linked.dylibs(fourth).suffix(2) == ["@rpath/removed.5 weak", "@rpath/removed.6 weak"])
         // But not for what came in the same breath.
         let (same, _) = try edited(bytes, [.add("/a", isWeak: true), .remove("a")], knowsUse: false)
         #expect(same == bytes)
