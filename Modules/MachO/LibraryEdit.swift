@@ -57,7 +57,7 @@ extension MachOImage {
     ///   counts as used.
     /// - Parameter use: what ``libraryUse(in:)`` said; without it every removed library gets a stand-in.
     /// - Throws: ``MachOError`` with code `headerFull` where the new commands do not fit, by how many bytes;
-    ///   `duplicateLibrary` where a library would be loaded twice, which the loader refuses since iOS 18.
+    ///   `duplicateLibrary` where a library would be loaded twice, which the loader refuses in code linked since 2024.
     public func edited(
         by edits: [LibraryEdit],
         header: ArraySlice<UInt8>,

@@ -109,7 +109,7 @@ struct LibraryEditor {
             commands.remove(at: place)
             return .done
         }
-        // An image that loads nothing at all is refused since iOS 18.4.
+        // The loader refuses code linked since 2025 that loads nothing at all.
         let isOnly = !commands.indices.contains { $0 != place && self.ordinal(at: $0) != nil }
         if let use, use.highestOrdinal < ordinal, !isOnly {
             commands.remove(at: place)
@@ -136,7 +136,7 @@ struct LibraryEditor {
                 throw MachOError(
                     .duplicateLibrary,
                     "\(bound.count) libraries that symbols are bound to would all be loaded as \(path.printable).",
-                    remedy: "iOS loads no library twice; give one of them another name."
+                    remedy: "No library may be loaded twice; give one of them another name."
                 )
             }
             kept = bound.first ?? all[0]
