@@ -66,6 +66,7 @@ let package = Package(
     ],
     targets: [
         // Ground
+        system("CArchive", "libarchive", "libarchive-dev"),
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
@@ -78,6 +79,7 @@ let package = Package(
 
         // Formats
         module("AppBundle", ["FerryBytes", "FerryPropertyList", "COpenSSL"]),
+        module("Archives", ["FerryBytes", "FerryMachO", "FerryPropertyList", "CArchive"]),
         module("CodeSignature", ["FerryBytes", "FerryMachO", "FerryPropertyList", "COpenSSL"]),
         module("Icons", ["FerryBytes", "CPng", "CTurbo", "CZlib"]),
         module("MachO", ["FerryBytes"]),
@@ -155,6 +157,7 @@ let package = Package(
         ),
         tests("Activity", ["TestKit"]),
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
+        tests("Archives", ["FerryBytes", "FerryMachO", "TestKit"]),
         tests("Bytes", ["TestKit"]),
         tests("Certificates", ["FerryBytes", "FerryCodeSignature", "TestKit"]),
         tests(

@@ -12,6 +12,10 @@ public struct MachOError: ExplainedError, Equatable {
         case unsupported
         /// There is no room for one more load command.
         case headerFull
+        /// A name that a load command cannot hold.
+        case badName
+        /// One library would be loaded by two commands.
+        case duplicateLibrary
         /// Something lies behind `__LINKEDIT` or behind the signature.
         case trailingData
     }

@@ -79,12 +79,16 @@ public struct MachOImage: Sendable {
     public let platform: UInt32?
     /// The oldest system, as `major << 16 | minor << 8 | patch`.
     public let minimumOS: UInt32?
-    /// The install names of the libraries that are loaded, in order, each with its load command's number.
-    public let dylibs: [(command: UInt32, name: String)]
+    /// The libraries that are loaded, in the order of their load commands.
+    public let libraries: [Library]
+    /// Where libraries are searched that are named by `@rpath/…` (`LC_RPATH`), in order.
+    public let rpaths: [String]
     /// `LC_ID_DYLIB`'s install name.
     public let installName: String?
     /// `LC_UUID`, 16 bytes.
     public let uuid: [UInt8]?
+    /// The smallest offset at which a load command says that content begins; `nil` where none does.
+    let contentStart: Int?
     /// How many bytes the image has.
     public let count: Int
 
@@ -173,15 +177,17 @@ public struct MachOImage: Sendable {
         loadCommands = try Self.commands(reader, headerSize: is64Bit ? 32 : 28)
 
         var pieces = Pieces()
-        for command in loadCommands {
-            try pieces.take(command, from: reader, imageSize: count)
+        for (index, command) in loadCommands.enumerated() {
+            try pieces.take(command, at: index, from: reader, imageSize: count)
         }
         segments = pieces.segments
         codeSignature = pieces.codeSignature
         isEncrypted = pieces.isEncrypted
         platform = pieces.platform
         minimumOS = pieces.minimumOS
-        dylibs = pieces.dylibs
+        libraries = pieces.libraries
+        rpaths = pieces.rpaths
+        contentStart = pieces.contentStart
         installName = pieces.installName
         uuid = pieces.uuid
     }

@@ -75,13 +75,16 @@ extension MachOImage {
         return SignatureLayout(contentEnd: contentEnd, codeLimit: codeLimit, signatureSize: size, edits: edits)
     }
 
-    /// How many bytes are free between the load commands and the first content.
+    /// How many bytes are free between the load commands and the first content: the first section that has bytes in the
+    /// file, the next segment, or whatever a load command names, such as the first instruction or encrypted pages.
     public var headerRoom: Int {
-        let starts = segments.flatMap { segment in
-            [segment.firstSectionOffset, segment.fileOffset > 0 && segment.fileSize > 0 ? segment.fileOffset : nil]
-        }
-        let first = starts.compactMap { $0 }.min() ?? count
-        return max(0, first - commandsEnd)
+        max(0, min(contentStart ?? count, count) - commandsEnd)
+    }
+
+    /// What of ``headerRoom`` further load commands may take: 16 bytes less where `LC_CODE_SIGNATURE` is still to come.
+    public var commandRoom: Int {
+        let isSigned = loadCommands.contains { $0.number == Self.codeSignatureCommand }
+        return max(0, headerRoom - (isSigned ? 0 : 16))
     }
 
     /// What would keep a signature out, as far as the header tells: for a plan, before the whole image is read.

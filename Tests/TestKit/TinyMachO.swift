@@ -30,6 +30,10 @@ public struct TinyMachO: Sendable {
     public var installName: String?
     /// `LC_UUID`.
     public var uuid: [UInt8]?
+    /// Whole load commands, after all others but the signature's.
+    public var moreCommands: [[UInt8]] = []
+    /// What `__LINKEDIT` begins with.
+    public var linkEdit: [UInt8] = []
     /// What the filling is made from.
     public var seed: UInt64 = 1
     /// Bytes behind the end of `__LINKEDIT`.
@@ -53,6 +57,7 @@ public struct TinyMachO: Sendable {
         let commandsSize = segments + others.reduce(0) { $0 + $1.count } + (signatureRoom == nil ? 0 : 16)
         let firstSection = header + commandsSize + headerPad
         let room = signatureRoom ?? 0
+        precondition(linkEdit.count <= linkEditSize, "what __LINKEDIT begins with is no more than all of it")
         precondition(firstSection <= textSize, "the text segment holds the header")
 
         var file: [UInt8] = []
@@ -74,6 +79,7 @@ public struct TinyMachO: Sendable {
         }
         file += [UInt8](repeating: 0, count: headerPad)
         file += generator.bytes(textSize + linkEditSize - file.count).map { $0 | 1 }
+        file.replaceSubrange(textSize..<textSize + linkEdit.count, with: linkEdit)
         file += [UInt8](repeating: 0, count: room)
         return file + trailing
     }
@@ -98,7 +104,7 @@ public struct TinyMachO: Sendable {
             if is64Bit { command.words(0) }
             commands.append(command)
         }
-        return commands
+        return commands + moreCommands
     }
 
     private func library(_ number: UInt32, _ name: String) -> [UInt8] {
