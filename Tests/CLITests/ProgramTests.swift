@@ -144,9 +144,10 @@ private let endings = Program(
                       --sha256 HEX      the SHA-256 that the download must
                                         have
                       --reporter WHERE  where to show how far it is:
-                                        terminal, json:FILE or json:- (JSON
-                                        lines on standard output); may be
-                                        given several times
+                                        terminal, json:FILE, json:- (JSON
+                                        lines on standard output) or
+                                        apns:FILE (a phone's Live Activity);
+                                        may be given several times
                       --json            print the result, and any error, as
                                         one line of JSON
                   -h, --help            show this help
