@@ -104,7 +104,7 @@ struct SigningRun: Sendable {
         tell(.phase(.planning))
         let plan = try await SigningPlan.make(request, now: time, workers: workers)
         let root = plan.contents.tree.root
-        let total = Sealer.entries(of: plan).reduce(0) { $0 + $1.uncompressedSize }
+        let total = Sealer.files(of: plan).reduce(0) { $0 + $1.size }
         tell(
             .planned(
                 title: root.info.displayName ?? root.name,

@@ -17,7 +17,7 @@ struct SigningPlan: Sendable {
         /// Its Info.plist's new bytes; `nil` where it stays.
         let infoPlist: [UInt8]?
         /// Its executable's entry.
-        let executable: ZipEntry
+        let executable: ArchiveFile
     }
 
     let request: SigningRequest
@@ -47,7 +47,7 @@ extension SigningPlan {
         let droppedFolders = dropped.map { $0 + "/" }
         let seals = Set(signed.map { EntryName($0.bundle.path + "/" + ResourceSeal.path) })
         var leftOut: Set<Int> = []
-        for entry in contents.directory.entries {
+        for entry in contents.files {
             let name = EntryName(entry.name)
             let isDropped =
                 droppedFolders.contains { entry.name.beginsExactly(with: $0) } || dropped.contains(entry.name)
@@ -76,25 +76,32 @@ extension SigningPlan {
     }
 
     /// Whether an entry is left out of the output.
-    func isLeftOut(_ entry: ZipEntry) -> Bool {
-        leftOut.contains(entry.index)
+    func isLeftOut(_ file: ArchiveFile) -> Bool {
+        leftOut.contains(file.index)
     }
 }
 
 extension SigningPlan {
     /// Makes the plan, or refuses with every reason at once.
+    ///
+    /// - Parameter overlay: edits beside those of the request.
     static func make(
         _ request: SigningRequest,
         now: Int64,
+        overlay: Overlay = Overlay(),
         workers: Workers
     ) async throws(SignError) -> SigningPlan {
         let contents: ArchiveContents
         do {
-            contents = try await ArchiveContents.open(request.input, with: workers)
+            let opened = try OpenedArchive(request.input)
+            let check = OverlayCheck(overlay, on: opened)
+            guard check.reasons.isEmpty else { throw SignError(.refused, request.shownInput, check.reasons) }
+            contents = try await ArchiveContents.read(opened, overlay, with: workers)
         } catch {
             throw SignError(wrapping: error, .refused, request.input, name: request.inputName)
         }
         var planner = Planner(request: request, contents: contents, now: now)
+        planner.reasons += contents.reasons
         return try planner.plan()
     }
 }
@@ -188,7 +195,7 @@ private struct Planner {
     }
 
     private mutating func plan(_ bundle: Bundle, _ identifiers: IdentifierPlan) -> SigningPlan.CodeBundle? {
-        guard let path = bundle.executable, let executable = contents.directory.entry(named: path) else { return nil }
+        guard let path = bundle.executable, let executable = contents.file(named: path) else { return nil }
         let identifier = identifiers.identifiers[bundle.path] ?? bundle.identifier ?? Self.stem(bundle.name)
         var profile: ProvisioningProfile?
         if bundle.kind.hasProfile {
@@ -201,7 +208,7 @@ private struct Planner {
                     remedy: "Do not trust this app; get it from where it was published."
                 )
             )
-        } else if contents.code[executable.index] == nil {
+        } else if contents.code[executable.index] == nil, !contents.refused.contains(executable.index) {
             // Frameworks too: their Info.plist says that this is code.
             let error = contents.damaged[executable.index]
             reasons.append(
@@ -284,7 +291,7 @@ private struct Planner {
     }
 
     private mutating func checkCode(_ dropped: [String]) {
-        for entry in contents.directory.entries {
+        for entry in contents.files {
             if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") }) { continue }
             if let code = contents.code[entry.index] {
                 if code.images.contains(where: \.isEncrypted) {
