@@ -35,6 +35,16 @@ public actor Signer {
         return Signing(events: events, task: task)
     }
 
+    /// Says what signing would change, or why it would refuse; nothing is written.
+    public nonisolated func preview(_ request: SigningRequest) async throws(SignError) -> SigningPreview {
+        let plan = try await SigningPlan.make(request, now: now(), workers: workers)
+        do {
+            return try await Previewer(plan: plan, workers: workers).run()
+        } catch {
+            throw SignError(wrapping: error, .input, request.input, name: request.inputName)
+        }
+    }
+
     /// Says what is inside an archive, without a check.
     public nonisolated func inspect(_ path: String) async throws(SignError) -> ArchiveInspection {
         do {
@@ -196,7 +206,7 @@ struct SigningRun: Sendable {
         )
         let faults = try await verifier.run().faults.filter { fault in
             // Whoever keeps such identifiers knows.
-            let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignExtensions == .keep
+            let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignWish == .keep
             return !fault.isWarning && !isWanted
         }
         guard faults.isEmpty else {

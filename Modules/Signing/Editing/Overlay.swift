@@ -69,6 +69,20 @@ struct Overlay: Sendable {
         codeEdits[EntryName(name), default: []].append(edit)
     }
 
+    /// Takes back what was wished of these names.
+    mutating func forget(_ names: Set<EntryName>) {
+        additions.removeAll { names.contains($0.name) }
+        removed.removeAll { names.contains($0) }
+    }
+
+    /// Adds what another one wishes.
+    mutating func merge(_ other: Overlay) {
+        replaced.merge(other.replaced) { $1 }
+        additions += other.additions
+        removed += other.removed
+        codeEdits.merge(other.codeEdits) { $0 + $1 }
+    }
+
     /// Whether an entry goes, or one of the folders that it lies in.
     func removes(_ name: String) -> Bool {
         removed.contains { Self.isAtOrBelow(name, $0.text) }

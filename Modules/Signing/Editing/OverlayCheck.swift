@@ -10,6 +10,8 @@ struct OverlayCheck {
     private var files: Set<EntryName> = []
     private var folders: Set<EntryName> = []
     private(set) var reasons: [SignError.Reason] = []
+    /// The names that they are about.
+    private(set) var refused: Set<EntryName> = []
 
     /// The longest part of a path that file systems take, in bytes.
     private static let partLimit = 255
@@ -39,6 +41,7 @@ struct OverlayCheck {
     }
 
     private mutating func refuse(_ name: String, _ why: String, remedy: String? = nil) {
+        refused.insert(EntryName(name))
         reasons.append(SignError.Reason("\(name.printable): \(why).", remedy: remedy))
     }
 

@@ -19,6 +19,8 @@ struct CodePreparer: Sendable {
         let oldIdentifier: String?
         /// Replaces what it asked for before.
         let override: PropertyList.Dictionary?
+        /// Where its entitlements come from otherwise.
+        let mode: EntitlementsMode
     }
 
     let source: FileSource
@@ -107,7 +109,7 @@ struct CodePreparer: Sendable {
         return isARM64 && image.platform != 3 && (image.minimumOS ?? 0) >= 13 << 16 ? 16384 : 4096
     }
 
-    private func entitlements(_ role: Role, old: [OldSignature]) -> EntitlementsPlan? {
+    func entitlements(_ role: Role, old: [OldSignature]) -> EntitlementsPlan? {
         guard let profile = role.profile else { return nil }
         return EntitlementsPlan.plan(
             requested: old.lazy.compactMap(\.entitlements).first,
@@ -115,7 +117,8 @@ struct CodePreparer: Sendable {
             newIdentifier: role.identifier,
             oldIdentifier: role.oldIdentifier,
             renames: renames,
-            override: role.override
+            override: role.override,
+            mode: role.mode
         )
     }
 
@@ -219,7 +222,7 @@ struct CodePreparer: Sendable {
 }
 
 /// What is taken over from the signature that a file had; nothing where it had none that can be read.
-private struct OldSignature {
+struct OldSignature: Sendable {
     /// Bytes a page, if they are 4096 or 16384.
     let pageSize: Int?
     let entitlements: PropertyList.Dictionary?

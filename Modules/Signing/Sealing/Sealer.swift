@@ -119,16 +119,7 @@ struct Sealer: Sendable {
 
     private func roles() -> [Int: CodePreparer.Role] {
         var roles: [Int: CodePreparer.Role] = [:]
-        let root = plan.contents.tree.root.path
-        for bundle in plan.bundles {
-            roles[bundle.executable.index] = CodePreparer.Role(
-                identifier: bundle.identifier,
-                isBundleExecutable: true,
-                profile: bundle.profile,
-                oldIdentifier: bundle.bundle.identifier,
-                override: bundle.bundle.path == root ? plan.request.options.entitlements : nil
-            )
-        }
+        for bundle in plan.bundles { roles[bundle.executable.index] = plan.role(of: bundle) }
         return roles
     }
 
@@ -141,7 +132,8 @@ struct Sealer: Sendable {
             isBundleExecutable: false,
             profile: nil,
             oldIdentifier: nil,
-            override: nil
+            override: nil,
+            mode: .app
         )
     }
 
