@@ -33,7 +33,8 @@ public actor ActivityCenter {
     /// - Parameters:
     ///   - now: The date of what happens now.
     ///   - clock: What rates and the wait in ``close(waitingAtMost:)`` are measured by.
-    ///   - maximumUnreadFacts: How far a reader may fall behind; about 200 bytes each. An install has about eight.
+    ///   - maximumUnreadFacts: How far a reader may fall behind; about 200 bytes each. An install has about
+    ///     nine, and one of them keeps its icon of at most ``Install/maximumIconBytes``.
     public init(
         now: @escaping @Sendable () -> Date,
         clock: any Clock<Duration>,

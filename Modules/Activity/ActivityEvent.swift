@@ -9,6 +9,8 @@ public enum ActivityEvent: Sendable, Hashable {
     case added(InstallID, title: String)
     /// The app inside is known now.
     case named(InstallID, title: String, bundleID: String?, version: String?)
+    /// The app's icon: a JPEG of at most ``Install/maximumIconBytes`` bytes. A longer or an empty one is passed over.
+    case icon(InstallID, [UInt8])
     /// The install came to another stage; its progress starts again. ``Stage/finished`` is told by ``finished(_:_:)``.
     case stage(InstallID, Stage)
     /// How far the stage is. May be sent as often as one likes.
@@ -25,7 +27,8 @@ public enum ActivityEvent: Sendable, Hashable {
     /// Whose event it is.
     public var installID: InstallID {
         switch self {
-        case .added(let id, _), .named(let id, _, _, _), .stage(let id, _), .progress(let id, _), .held(let id),
+        case .added(let id, _), .named(let id, _, _, _), .icon(let id, _), .stage(let id, _), .progress(let id, _),
+            .held(let id),
             .released(let id), .note(let id, _), .finished(let id, _):
             id
         }

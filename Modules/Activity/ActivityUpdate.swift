@@ -10,6 +10,8 @@ public enum Fact: Sendable, Hashable {
     case added(InstallID)
     /// Its title, bundle id or version changed.
     case named(InstallID)
+    /// Its icon is known now, or is another one: see ``Install/icon``.
+    case iconChanged(InstallID)
     /// It came to another stage.
     case stageChanged(InstallID, Stage)
     /// Somebody holds it.
@@ -28,7 +30,8 @@ public enum Fact: Sendable, Hashable {
     /// Whose fact it is; `nil` for what concerns no install.
     public var installID: InstallID? {
         switch self {
-        case .added(let id), .named(let id), .stageChanged(let id, _), .held(let id), .released(let id),
+        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _), .held(let id),
+            .released(let id),
             .note(let id, _), .finished(let id, _):
             id
         case .reporterDetached, .closed: nil

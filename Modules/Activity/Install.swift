@@ -8,6 +8,8 @@ public import Foundation
 public struct Install: Sendable, Hashable, Identifiable {
     /// How many notes are kept; the oldest go first.
     public static let maximumNotes = 20
+    /// How many bytes an icon may have: with it, a Live Activity's payload still has room for all else.
+    public static let maximumIconBytes = 2_304
 
     /// Its name in every event and fact.
     public let id: InstallID
@@ -17,6 +19,8 @@ public struct Install: Sendable, Hashable, Identifiable {
     public var bundleID: String?
     /// The app's version; `nil` until it is known.
     public var version: String?
+    /// The app's icon as a JPEG, at most ``maximumIconBytes``; `nil` until it is known, and for an app without one.
+    public var icon: [UInt8]?
     /// Where it is.
     public var stage: Stage
     /// The last stage of one that has ended, as not all go the whole way; `nil` until then.
@@ -53,12 +57,14 @@ public struct Install: Sendable, Hashable, Identifiable {
         notes: [String] = [],
         addedAt: Date,
         finishedAt: Date? = nil,
-        lastStage: Stage? = nil
+        lastStage: Stage? = nil,
+        icon: [UInt8]? = nil
     ) {
         self.id = id
         self.title = title
         self.bundleID = bundleID
         self.version = version
+        self.icon = icon
         self.stage = stage
         self.progress = progress
         self.bytesPerSecond = bytesPerSecond

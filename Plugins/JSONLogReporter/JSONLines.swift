@@ -38,7 +38,8 @@ struct JSONLines {
             object.add("installed", tally.installed)
             object.add("failed", tally.failed)
             object.add("cancelled", tally.cancelled)
-        case .added(let id), .named(let id), .stageChanged(let id, _), .held(let id), .released(let id),
+        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _), .held(let id),
+            .released(let id),
             .note(let id, _), .finished(let id, _):
             object.add("install", id.rawValue)
             if let install = update.install { add(fact, install, to: &object) }
@@ -53,6 +54,7 @@ struct JSONLines {
         object.add("stage", install.stage.rawValue)
         object.add("held", install.isHeld)
         switch fact {
+        case .iconChanged: object.add("iconBytes", install.icon?.count)
         case .note(_, let text): object.add("note", text)
         case .finished(_, let outcome):
             switch outcome {
@@ -115,6 +117,7 @@ extension Fact {
         switch self {
         case .added: "added"
         case .named: "named"
+        case .iconChanged: "icon"
         case .stageChanged: "stage"
         case .held: "held"
         case .released: "released"

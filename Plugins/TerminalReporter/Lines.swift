@@ -26,7 +26,7 @@ struct LastingLines {
             var line = Line(signs.note + " ", .yellow)
             line.add("The reporter \(name) has stopped: \(reason)".printable)
             return [line]
-        case .added, .named, .stageChanged, .held, .released, .closed, nil: return []
+        case .added, .named, .iconChanged, .stageChanged, .held, .released, .closed, nil: return []
         }
     }
 
@@ -87,6 +87,7 @@ struct PlainLines {
             return [Line("The reporter \(name) has stopped: \(reason)".printable)]
         case .closed:
             return LastingLines(style: style).summary(of: update.activity).map { [$0] } ?? []
+        case .iconChanged: return []
         case .added, .named, .stageChanged, .held, .released, .note, .finished:
             guard let install = update.install else { return [] }
             let lines = lines(for: fact, install)
@@ -108,7 +109,7 @@ struct PlainLines {
             case .note(_, let text): ["warning: " + text]
             case .finished(_, let outcome):
                 [outcome.words(after: install)] + (outcome.failure?.remedy.map { [$0] } ?? [])
-            case .reporterDetached, .closed: []
+            case .iconChanged, .reporterDetached, .closed: []
             }
         let ink: Ink =
             switch fact {

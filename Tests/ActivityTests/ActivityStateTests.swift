@@ -45,6 +45,23 @@ private let date = Date(timeIntervalSince1970: 1_750_000_000)
         #expect(state.activity.totalFraction == 1)
     }
 
+    @Test func `keeps an icon that is short enough`() {
+        let longest = [UInt8](repeating: 7, count: 2_304)
+        var state = state(after: [.added("a", title: "Lantern")])
+        #expect(state.activity["a"]?.icon == nil)
+        #expect(state.apply(.icon("a", [1, 2]), at: date) == .fact(.iconChanged("a")))
+        #expect(state.apply(.icon("a", [1, 2]), at: date) == .nothing)
+        #expect(state.apply(.icon("a", longest), at: date) == .fact(.iconChanged("a")))
+        #expect(state.apply(.icon("a", longest + [7]), at: date) == .nothing)
+        #expect(state.apply(.icon("a", []), at: date) == .nothing)
+        #expect(state.activity["a"]?.icon == longest)
+        // The same id once more is another install.
+        _ = state.apply(.finished("a", .cancelled), at: date)
+        #expect(state.activity["a"]?.icon == longest)
+        _ = state.apply(.added("a", title: "Lantern"), at: date)
+        #expect(state.activity["a"]?.icon == nil)
+    }
+
     @Test(
         arguments: [
             .progress("b", .bytes(1, of: 2)), .held("b"), .finished("b", .cancelled), .added("a", title: "Again"),

@@ -77,6 +77,7 @@ private struct Broken: Reporter {
         .progress("a7", .bytes(1_000_000, of: 48_000_000)), .progress("a7", .bytes(2_000_000, of: 48_000_000)),
         .held("a7"), .released("a7"),
         .named("a7", title: "Lantern", bundleID: "org.example.lantern", version: "2.1"),
+        .icon("a7", [0xFF, 0xD8, 0xFF, 0xD9]),
         .note("a7", "The profile expires in 3 days."), .finished("a7", .installed(location: "/srv/apps/lantern")),
         .added("b2", title: "Compass"), .stage("b2", .signing),
         .finished(
@@ -115,8 +116,8 @@ private struct Broken: Reporter {
         #expect(Set(shown.flatMap { $0.dropFirst() }) == Set(documented))
         #expect(
             Set(shown.map { $0[0] }) == [
-                "added", "named", "stage", "held", "released", "note", "finished", "progress", "reporterDetached",
-                "closed",
+                "added", "named", "icon", "stage", "held", "released", "note", "finished", "progress",
+                "reporterDetached", "closed",
             ]
         )
         #expect(shown.allSatisfy { $0[1...5] == ["schema", "sequence", "time", "kind", "activity"] })

@@ -222,6 +222,7 @@ struct Wharf: Sendable {
         switch fact {
         case .added: "added \(install?.title ?? "")"
         case .named: "named \(install?.title ?? "") \(install?.bundleID ?? "") \(install?.version ?? "")"
+        case .iconChanged: "icon"
         case .stageChanged(_, let stage): "\(stage)"
         case .held: "held"
         case .released: "released"

@@ -36,7 +36,8 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
             .added("a", title: "a.ipa"), .added("b", title: "Compass"), .stage("a", .downloading), .held("a"),
             .released("a"), .stage("a", .signing), .note("a", "The profile expires in 3 days."),
             .named("a", title: "Lantern", bundleID: "org.example.lantern", version: "2.1"), .stage("a", .installing),
-            .finished("a", .installed(location: "/srv/apps/lantern")), .finished("b", .failed(failure)),
+            .finished("a", .installed(location: "/srv/apps/lantern")), .icon("b", [0xFF, 0xD8]),
+            .finished("b", .failed(failure)),
         ])
         #expect(
             lines == [

@@ -16,7 +16,7 @@ extension ActivityEvent {
                     Failure(message: failure.message.limited, remedy: failure.remedy?.limited, stage: failure.stage)
                 )
             )
-        case .stage, .progress, .held, .released, .finished: self
+        case .icon, .stage, .progress, .held, .released, .finished: self
         }
     }
 }

@@ -114,6 +114,10 @@ extension Install {
             self.bundleID = bundleID
             self.version = version
             return .fact(.named(id))
+        case .icon(_, let icon):
+            guard icon != self.icon, (1...Install.maximumIconBytes).contains(icon.count) else { return .nothing }
+            self.icon = icon
+            return .fact(.iconChanged(id))
         case .stage(_, let stage):
             guard stage != self.stage, stage != .finished else { return .nothing }
             self.stage = stage

@@ -233,6 +233,9 @@ extension Install {
             let event = ActivityEvent.named(id, title: title, bundleID: bundleID, version: version)
             prelude.append((event, .named(id), addedAt))
         }
+        if let icon {
+            prelude.append((.icon(id, icon), .iconChanged(id), addedAt))
+        }
         if stage != .waiting, stage != .finished {
             prelude.append((.stage(id, stage), .stageChanged(id, stage), addedAt))
         }

@@ -54,7 +54,7 @@ struct Meters: Sendable {
         case .held: meters[id]?.hold(true)
         case .released: meters[id]?.hold(false)
         case .added, .stage, .finished: meters[id] = nil
-        case .named, .note: break
+        case .named, .icon, .note: break
         }
         return meters[id]?.bytesPerSecond
     }

@@ -13,7 +13,10 @@ public struct History: Sendable {
 
     /// The histories that every reporter must cope with.
     public static var all: [History] {
-        [.empty, .one, .batch, .holds, .failures, .cancelled, .unicode, .unknownLengths, .notes, .twoBatches, .many]
+        [
+            .empty, .one, .batch, .holds, .failures, .cancelled, .unicode, .unknownLengths, .notes, .icons, .twoBatches,
+            .many,
+        ]
     }
 
     /// The center closes before anything happens.
@@ -89,6 +92,19 @@ public struct History: Sendable {
         name: "notes",
         events: [.added("a", title: "Lantern")] + (1...50).map { .note("a", "The profile expires in \($0) days.") }
             + [.finished("a", .installed(location: nil))]
+    )
+
+    /// Icons: one that changes, the same once more, the longest, one too long, one without bytes.
+    public static let icons = History(
+        name: "icons",
+        events: [
+            .added("a", title: "Lantern"), .added("b", title: "Compass"), .icon("a", [0xFF, 0xD8, 0xFF, 0xD9]),
+            .icon("a", [0xFF, 0xD8, 0xFF, 0xD9]), .stage("a", .downloading), .icon("a", [0xFF, 0xD8, 0, 0xFF, 0xD9]),
+            .icon("b", [UInt8](repeating: 0xA5, count: Install.maximumIconBytes)),
+            .icon("b", [UInt8](repeating: 0x5A, count: Install.maximumIconBytes + 1)), .icon("b", []),
+            .icon("c", [0xFF, 0xD8, 0xFF, 0xD9]), .finished("a", .installed(location: nil)),
+            .icon("a", [0xFF, 0xD8]), .finished("b", .cancelled),
+        ]
     )
 
     /// A batch after the end of another, and an install that is tried again.
