@@ -103,7 +103,8 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList", "FerrySample",
+                "FerryIcons", "FerryInstalling", "FerryJSONLogReporter", "FerryPipeline", "FerryPropertyList",
+                "FerrySample",
                 "FerrySigning", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",

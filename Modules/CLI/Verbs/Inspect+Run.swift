@@ -4,6 +4,15 @@ import FerrySigning
 
 extension Inspect {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
+        if invocation.arguments.flag("--plan") { return try await plan(invocation) }
+        if let option = [Option].signing.first(where: { invocation.arguments.isGiven($0.name) }) {
+            throw UsageError(
+                .conflictingOptions,
+                "\(option.name) says how to sign, and nothing is signed.",
+                advice: "Give --plan to see what signing would do.",
+                verb: "inspect"
+            )
+        }
         let inspection = try await invocation.signer().inspect(invocation.arguments.required("IN"))
         try invocation.show(inspection, text: text(inspection))
         return .done

@@ -81,49 +81,43 @@ extension Option {
 
 extension [Option] {
     /// With what to sign, and how: the same for every verb that signs.
-    static let signing: [Option] = [
-        .p12,
-        Option(
-            name: "--certificate",
-            value: "FILE",
-            kind: .file(["pem", "cer", "crt"]),
-            help: "the certificate, as PEM or DER, instead of --p12"
-        ),
-        Option(
-            name: "--key",
-            value: "FILE",
-            kind: .file(["pem", "key"]),
-            help: "the certificate's private key, as PEM"
-        ),
-        Option(
-            name: "--chain",
-            value: "FILE",
-            kind: .file(["pem", "cer", "crt"]),
-            count: .list,
-            help: "certificates above the identity's, up to the root, that its file lacks"
-        ),
-        .passwordFile,
-        .profile,
-        .bundleID,
-        .foreignExtensions,
-        .pageSize,
-        Option(
-            name: "--entitlements",
-            value: "FILE",
-            kind: .file(["plist", "entitlements", "xml"]),
-            help: "the main app's entitlements, instead of what it had cut down to what its profile allows"
-        ),
-        Option(
-            name: "--verify",
-            value: "HOW",
-            kind: .forms([
-                .init(text: "standard", summary: "read back all that is new"),
-                .init(text: "full", summary: "read back everything"),
-            ]),
-            standard: "standard",
-            help: "how the result is checked"
-        ),
-    ]
+    static let signing: [Option] =
+        [
+            .p12,
+            Option(
+                name: "--certificate",
+                value: "FILE",
+                kind: .file(["pem", "cer", "crt"]),
+                help: "the certificate, as PEM or DER, instead of --p12"
+            ),
+            Option(
+                name: "--key",
+                value: "FILE",
+                kind: .file(["pem", "key"]),
+                help: "the certificate's private key, as PEM"
+            ),
+            Option(
+                name: "--chain",
+                value: "FILE",
+                kind: .file(["pem", "cer", "crt"]),
+                count: .list,
+                help: "certificates above the identity's, up to the root, that its file lacks"
+            ),
+            .passwordFile,
+            .profile,
+        ].map { $0.under(OptionGroup.identity) } + edits + [
+            .pageSize,
+            Option(
+                name: "--verify",
+                value: "HOW",
+                kind: .forms([
+                    .init(text: "standard", summary: "read back all that is new"),
+                    .init(text: "full", summary: "read back everything"),
+                ]),
+                standard: "standard",
+                help: "how the result is checked"
+            ),
+        ]
 
     /// Which of them name an identity: one file, or two.
     static let identityAlternatives: [[String]] = [["--p12"], ["--certificate", "--key"]]

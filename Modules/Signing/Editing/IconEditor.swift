@@ -81,7 +81,9 @@ struct IconEditor {
     /// The points of a side that a name tells: `AppIcon83.5x83.5`, `Icon-60`.
     private func points(_ name: String) -> Double? {
         let digits = name.utf8.reversed().prefix { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }.reversed()
-        guard let number = Double(String(decoding: digits, as: UTF8.self)), number >= 10, number <= 512 else { return nil }
+        guard let number = Double(String(decoding: digits, as: UTF8.self)), number >= 10, number <= 512 else {
+            return nil
+        }
         return number
     }
 

@@ -127,7 +127,8 @@ struct RecipeEditor {
                 }
             }
             if recipe.removesPlaceholders == true,
-                let place = parts.firstIndex(where: { $0.beginsExactly(with: "com.apple.WatchPlaceholder") }), place >= 2
+                let place = parts.firstIndex(where: { $0.beginsExactly(with: "com.apple.WatchPlaceholder") }),
+                place >= 2
             {
                 found.insert(parts[...place].joined(separator: "/"))
             }
@@ -139,7 +140,10 @@ struct RecipeEditor {
         for path in recipe.removedFiles {
             let full = root.path + "/" + (path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path)
             if path.pathParts.contains("..") || path.pathParts.isEmpty {
-                refuse("\(full.printable): nothing can be removed there.", remedy: "Give a path below the app's folder.")
+                refuse(
+                    "\(full.printable): nothing can be removed there.",
+                    remedy: "Give a path below the app's folder."
+                )
             } else if !overlay.removed.contains(EntryName(full)) {
                 overlay.remove(full)
             }
@@ -222,7 +226,10 @@ struct RecipeEditor {
 
     private mutating func check(_ text: String?, _ what: String, isMeant: (String) -> Bool) {
         guard let text, !isMeant(text) else { return }
-        refuse("\(root.path): “\(text.printable)” cannot be its \(what).", remedy: "Give one like an app of the store has.")
+        refuse(
+            "\(root.path): “\(text.printable)” cannot be its \(what).",
+            remedy: "Give one like an app of the store has."
+        )
     }
 
     private static func isName(_ text: String) -> Bool {
@@ -317,7 +324,9 @@ struct RecipeEditor {
                 }
             } catch {
                 let reason = SignError.Reason(error)
-                warnings.append("\(entry.name): the name in it stays as it was, for it cannot be read. \(reason.message)")
+                warnings.append(
+                    "\(entry.name): the name in it stays as it was, for it cannot be read. \(reason.message)"
+                )
             }
         }
     }

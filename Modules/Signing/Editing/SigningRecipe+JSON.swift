@@ -41,7 +41,13 @@ extension SigningRecipe {
     init(_ value: PropertyList, file: String) throws(RecipeError) {
         self.init()
         guard case .dictionary(let dictionary) = value else {
-            throw RecipeError(.value, file, "", "expected an object, found \(value.kindName)", remedy: RecipeValue.advice)
+            throw RecipeError(
+                .value,
+                file,
+                "",
+                "expected an object, found \(value.kindName)",
+                remedy: RecipeValue.advice
+            )
         }
         for (key, value) in dictionary {
             guard let field = Self.fields.first(where: { $0.key == key }) else {

@@ -48,7 +48,8 @@ enum UniqueIdentifier {
         guard ProvisioningProfile.best(for: unique, among: profiles) != nil else {
             return Choice(
                 identifier: wanted,
-                warning: "The profile “\(profile.name)” asks for an identifier of its own (PPQCheck), but is for \(base) "
+                warning:
+                    "The profile “\(profile.name)” asks for an identifier of its own (PPQCheck), but is for \(base) "
                     + "alone; it stays."
             )
         }
