@@ -87,18 +87,11 @@ private struct JSONReader {
 
     /// What an object stands for.
     private func marked(_ dictionary: PropertyList.Dictionary) throws(PropertyListError) -> PropertyList {
-        guard dictionary.count == 1, let key = dictionary.keys.first, let text = dictionary[key]?.string else {
-            return .dictionary(dictionary)
+        guard let value = PropertyList(marked: dictionary) else {
+            let text = dictionary.values.first?.string ?? ""
+            throw fault("“\(text.prefix(80))” is no date in UTC, or no base64")
         }
-        switch key {
-        case "$date":
-            guard let date = PropertyListDate(text) else { throw fault("“\(text.prefix(80))” is no date in UTC") }
-            return .date(date)
-        case "$data":
-            guard let data = PropertyList.data(base64: text) else { throw fault("“\(text.prefix(80))” is no base64") }
-            return .data(data)
-        default: return .dictionary(dictionary)
-        }
+        return value
     }
 
     private mutating func array(depth: Int) throws(PropertyListError) -> PropertyList {
@@ -234,6 +227,41 @@ private struct JSONReader {
 }
 
 extension PropertyList {
+    /// What a dictionary from JSON stands for: a date or data where its only key says so, else itself; `nil` for a date or
+    /// data that is none.
+    package init?(marked dictionary: Dictionary) {
+        guard dictionary.count == 1, let key = dictionary.keys.first, let text = dictionary[key]?.string else {
+            self = .dictionary(dictionary)
+            return
+        }
+        switch key {
+        case "$date":
+            guard let date = PropertyListDate(text) else { return nil }
+            self = .date(date)
+        case "$data":
+            guard let data = Self.data(base64: text) else { return nil }
+            self = .data(data)
+        default: self = .dictionary(dictionary)
+        }
+    }
+
+    /// The value with dates and data as JSON is given them.
+    package var markedForJSON: PropertyList {
+        switch self {
+        case .date(let date): return ["$date": .string(date.text)]
+        case .data(let bytes):
+            var text: [UInt8] = []
+            Base64.encode(bytes[...], into: &text)
+            return ["$data": .string(String(decoding: text, as: UTF8.self))]
+        case .array(let elements): return .array(elements.map(\.markedForJSON))
+        case .dictionary(let dictionary):
+            var marked = Dictionary()
+            for (key, value) in dictionary { marked[key] = value.markedForJSON }
+            return .dictionary(marked)
+        default: return self
+        }
+    }
+
     /// The bytes that base64 stands for, spaces aside; `nil` where a character or a group is not of it.
     package static func data(base64 text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }

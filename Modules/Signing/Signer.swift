@@ -37,8 +37,10 @@ public actor Signer {
 
     /// Says what signing would change, or why it would refuse; nothing is written.
     public nonisolated func preview(_ request: SigningRequest) async throws(SignError) -> SigningPreview {
-        let plan = try await SigningPlan.make(request, now: now(), workers: workers)
         do {
+            let plan = try await withTaskExecutorPreference(workers) {
+                try await SigningPlan.make(request, now: now(), workers: workers)
+            }
             return try await Previewer(plan: plan, workers: workers).run()
         } catch {
             throw SignError(wrapping: error, .input, request.input, name: request.inputName)

@@ -30,7 +30,7 @@ struct `A JSON text` {
         ("null", "null is no value"), (#"{"a": null}"#, "null is no value"), ("\"a", "does not end"),
         ("\"a\nb\"", "a control character"), (#""\x""#, "is no escape"), (#""\u12g4""#, "four hexadecimal"),
         (#""\ud800""#, "half a surrogate"), (#""\ud800\u0041""#, "half a surrogate"), ("1 2", "something follows"),
-        ("tru", "no value begins"), (#"{"$date": "tomorrow"}"#, "no date"), (#"{"$data": "?"}"#, "no base64"),
+        ("tru", "no value begins"), (#"{"$date": "tomorrow"}"#, "is no date"), (#"{"$data": "?"}"#, "no base64"),
         ("{\n\n\"a\" 1}", "line 3"),
     ]
 

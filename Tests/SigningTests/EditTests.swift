@@ -166,7 +166,7 @@ struct `An app by a recipe` {
         let signed = try await desk.sign(try options(edit.json))
         #expect(try await desk.faults() == [])
         for (expression, value) in edit.seen {
-            #expect(try Outside.ask(desk.output, expression) == value, "\(expression)")
+            #expect(try await Outside.ask(desk.output, expression) == value, "\(expression)")
         }
         if let warning = edit.warning {
             #expect(signed.warnings.contains { $0.contains(warning) }, "\(signed.warnings)")
@@ -174,7 +174,9 @@ struct `An app by a recipe` {
             #expect(signed.warnings == [])
         }
         if Oracle.exists {
-            let faults = try Oracle.faults(desk.output, original: nil, id: signed.identifier, team: TestAuthority.team)
+            let faults = try await onThread {
+                try Oracle.faults(desk.output, original: nil, id: signed.identifier, team: TestAuthority.team)
+            }
             #expect(faults == [])
         }
     }
@@ -197,13 +199,13 @@ struct `An app by a recipe` {
         #expect(try await desk.faults() == [])
         let icons = "{n[len(app):]: b(n[len(app):]).decode() for n in names if n.startswith(app + 'AppIcon')}"
         #expect(
-            try Outside.ask(desk.output, icons)
+            try await Outside.ask(desk.output, icons)
                 == #"{"AppIcon60x60@2x.png": "PNG 120", "AppIcon60x60@3x.png": "PNG 180", "#
                 + #""AppIcon76x76@2x~ipad.png": "PNG 152", "AppIcon83.5x83.5@2x~ipad.png": "PNG 167"}"#
         )
         let declared = "[p('Info.plist')[k]['CFBundlePrimaryIcon'] for k in ['CFBundleIcons', 'CFBundleIcons~ipad']]"
         #expect(
-            try Outside.ask(desk.output, declared) == #"[{"CFBundleIconFiles": ["AppIcon60x60"]}, "#
+            try await Outside.ask(desk.output, declared) == #"[{"CFBundleIconFiles": ["AppIcon60x60"]}, "#
                 + #"{"CFBundleIconFiles": ["AppIcon60x60", "AppIcon76x76", "AppIcon83.5x83.5"]}]"#
         )
     }
@@ -214,11 +216,14 @@ struct `An app by a recipe` {
         options.iconImage = { side in Array("PNG \(side)".utf8) }
         try await desk.sign(options)
         #expect(
-            try Outside.ask(desk.output, "[p('Info.plist')['CFBundleIcons'], p('Info.plist')['CFBundleIcons~ipad']]")
+            try await Outside.ask(
+                desk.output,
+                "[p('Info.plist')['CFBundleIcons'], p('Info.plist')['CFBundleIcons~ipad']]"
+            )
                 == #"[{"CFBundlePrimaryIcon": {"CFBundleIconFiles": ["AppIcon60x60"]}}, "#
                 + #"{"CFBundlePrimaryIcon": {"CFBundleIconFiles": ["AppIcon60x60", "AppIcon76x76"]}}]"#
         )
-        #expect(try Outside.ask(desk.output, "len([n for n in names if 'AppIcon' in n])") == "3")
+        #expect(try await Outside.ask(desk.output, "len([n for n in names if 'AppIcon' in n])") == "3")
     }
 
     @Test func `takes files, folders and code from the disk`() async throws {
@@ -238,17 +243,17 @@ struct `An app by a recipe` {
         #expect(try await desk.faults() == [])
         #expect(signed.signedFileCount == 10)
         #expect(
-            try Outside.ask(
+            try await Outside.ask(
                 desk.output,
                 "[b('Extra/one.txt').decode(), b('a.txt').decode(), b('Extra/sub/up').decode()]"
             )
                 == #"["new", "new", "../one.txt"]"#
         )
         #expect(
-            try Outside.ask(desk.output, "[mode(n) for n in ['Extra/one.txt', 'a.txt', 'Extra/sub/up']]")
+            try await Outside.ask(desk.output, "[mode(n) for n in ['Extra/one.txt', 'a.txt', 'Extra/sub/up']]")
                 == #"["0o100640", "0o100640", "0o120777"]"#
         )
-        #expect(try Outside.ask(desk.output, "[n for n in names if 'DS_Store' in n]") == "[]")
+        #expect(try await Outside.ask(desk.output, "[n for n in names if 'DS_Store' in n]") == "[]")
     }
 
     /// Recipes that cannot be, and why.
@@ -305,7 +310,7 @@ struct `An app by a recipe` {
         {
             let desk = try Desk(.sample { $0.add("Payload/A.app/PlugIns/W.appex", id: "org.else.w") })
             try await desk.sign(try options(#"{"foreignExtensions": "\#(wish)"}"#))
-            let seen = try Outside.ask(
+            let seen = try await Outside.ask(
                 desk.output,
                 "[plistlib.loads(z.read(n))['CFBundleIdentifier'] for n in names if n.endswith('.appex/Info.plist')]"
             )

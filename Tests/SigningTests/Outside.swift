@@ -8,7 +8,7 @@ enum Outside {
     /// Evaluates an expression and gives what it comes to, as JSON with sorted keys.
     ///
     /// `z` is the archive, `p(NAME)` the property list at a path below the app, `b(NAME)` its bytes, `names` all names.
-    static func ask(_ path: String, _ expression: String, app: String = "Payload/A.app/") throws -> String {
+    static func ask(_ path: String, _ expression: String, app: String = "Payload/A.app/") async throws -> String {
         let script = """
             import sys, json, zipfile, plistlib, struct, stat
             z = zipfile.ZipFile(sys.argv[1]); app = sys.argv[3]; names = z.namelist()
@@ -18,7 +18,9 @@ enum Outside {
             print(json.dumps(eval(sys.argv[2]), sort_keys=True, ensure_ascii=False, default=repr))
             """
         let tool = Tool(path: python?.path ?? "/usr/bin/python3")
-        let result = try tool.run(["-c", script, path, expression, app], environment: ["PYTHONUTF8": "1"])
+        let result = try await onThread {
+            try tool.run(["-c", script, path, expression, app], environment: ["PYTHONUTF8": "1"])
+        }
         guard result.status == 0 else { throw ToolFailure(result.errors) }
         return result.text.split(separator: "\n").joined(separator: "\n")
     }

@@ -48,7 +48,11 @@ struct `A preview` {
         _ = try await Hands.signer.sign(request).archive
         for bundle in preview.bundles where !bundle.isDropped && bundle.kind != "framework" {
             for change in bundle.infoPlist where change.key.contains("CFBundle") {
-                let seen = try Outside.ask(desk.output, "p('Info.plist').get('\(change.key)')", app: bundle.path + "/")
+                let seen = try await Outside.ask(
+                    desk.output,
+                    "p('Info.plist').get('\(change.key)')",
+                    app: bundle.path + "/"
+                )
                 #expect(seen == (change.new?.string.map { "\"\($0)\"" } ?? "null"))
             }
         }

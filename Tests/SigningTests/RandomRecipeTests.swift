@@ -111,12 +111,9 @@ struct `Recipes by chance` {
                 let faults = try await desk.faults()
                 #expect(faults == [], "\(text)")
                 guard Oracle.exists, index < judged else { continue }
-                let others = try Oracle.faults(
-                    desk.output,
-                    original: nil,
-                    id: signed.identifier,
-                    team: TestAuthority.team
-                )
+                let others = try await onThread {
+                    try Oracle.faults(desk.output, original: nil, id: signed.identifier, team: TestAuthority.team)
+                }
                 #expect(others == [], "\(text)")
             } catch {
                 Issue.record("\(error) for \(text)")

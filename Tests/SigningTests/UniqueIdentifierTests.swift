@@ -8,12 +8,14 @@ import Testing
 @Suite(.enabled(if: Hands.usable && Outside.python != nil, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A part of its own in an identifier` {
     /// Asks Python for the part, from how the guide describes it.
-    private func part(of identifier: String) throws -> String {
+    private func part(of identifier: String) async throws -> String {
         let script =
             "import hashlib,base64,sys; d=hashlib.sha256(sys.argv[1].encode()+b'\\0'+sys.argv[2].encode()).digest();"
             + "print('x'+base64.b32encode(d)[:5].decode().lower())"
         let python = Tool(path: Outside.python?.path ?? "")
-        return try String(python.run(["-c", script, identifier, TestAuthority.team]).text.dropLast())
+        return try await onThread {
+            try String(python.run(["-c", script, identifier, TestAuthority.team]).text.dropLast())
+        }
     }
 
     private func sign(
@@ -38,11 +40,11 @@ struct `A part of its own in an identifier` {
         let desk = try Desk(.sample())
         let signed = try await sign(wish, asks: asks, desk)
         let isThere = wish == .always || (wish == .auto && asks)
-        let expected = isThere ? "com.peer.bench." + (try part(of: "com.peer.bench")) : "com.peer.bench"
+        let expected = isThere ? "com.peer.bench." + (try await part(of: "com.peer.bench")) : "com.peer.bench"
         #expect(signed.identifier == expected)
         let seen =
             "[p(x + 'Info.plist')['CFBundleIdentifier'] for x in ['', 'PlugIns/W.appex/', 'Frameworks/F.framework/']]"
-        #expect(try Outside.ask(desk.output, seen) == "[\"\(expected)\", \"\(expected).w\", \"com.peer.f\"]")
+        #expect(try await Outside.ask(desk.output, seen) == "[\"\(expected)\", \"\(expected).w\", \"com.peer.f\"]")
         #expect(try await desk.faults() == [])
     }
 
@@ -53,13 +55,13 @@ struct `A part of its own in an identifier` {
         let second = try await sign(.always, asks: false, again)
         #expect(second.identifier == first.identifier)
         let renamed = try await sign(.always, asks: false, id: "org.mine", try Desk(.sample()))
-        #expect(renamed.identifier == "org.mine." + (try part(of: "com.peer.bench")))
+        #expect(renamed.identifier == "org.mine." + (try await part(of: "com.peer.bench")))
         let other = try await sign(
             .always,
             asks: false,
             try Desk(.sample { $0.add("Payload/A.app", id: "com.peer.other") })
         )
-        #expect(other.identifier == "com.peer.other." + (try part(of: "com.peer.other")))
+        #expect(other.identifier == "com.peer.other." + (try await part(of: "com.peer.other")))
     }
 
     @Test func `is left out where the profile is for one identifier, which is told`() async throws {

@@ -66,7 +66,19 @@ extension Invocation {
     func iconImage(of recipe: SigningRecipe) throws -> (@Sendable (Int) throws -> [UInt8])? {
         guard let path = recipe.icon else { return nil }
         let picture = try InputFile.bytes(path)
-        return { side in try Icon.png(from: picture, side: side) }
+        return { side in
+            let icon = try Icon.png(from: picture, side: side)
+            // Width and height follow the signature and the head of the first chunk (PNG specification, 11.2.2).
+            let numbers = [16, 20].map { place in icon.dropFirst(place).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+            guard numbers == [side, side] else {
+                throw InputError(
+                    message: "\(path): an icon of \(side) × \(side) pixels is needed, and it gives one of "
+                        + "\(numbers[0]) × \(numbers[1]).",
+                    remedy: "Give a square PNG of 1024 pixels."
+                )
+            }
+            return icon
+        }
     }
 
     private func flag(_ name: String) -> Bool? {

@@ -49,6 +49,7 @@ struct OverlayCheck {
 
     private mutating func checkRemovals() {
         let root = opened.tree.root.path
+        let bundles = opened.tree.bundles
         for removed in overlay.removed {
             let name = removed.text
             guard files.contains(removed) || folders.contains(removed) else {
@@ -63,7 +64,7 @@ struct OverlayCheck {
                 refuse(name, "it cannot be removed, for it is the app itself")
                 continue
             }
-            for bundle in opened.tree.bundles where !Overlay.isAtOrBelow(bundle.path, name) {
+            for bundle in bundles where !Overlay.isAtOrBelow(bundle.path, name) {
                 if bundle.isCode, let executable = bundle.executable, Overlay.isAtOrBelow(executable, name) {
                     refuse(
                         name,

@@ -14,6 +14,8 @@ struct RecipeEditor {
     private(set) var warnings: [String] = []
     /// The Info.plists that may change, by bundle's path.
     private var infos: [String: InfoPlist] = [:]
+    private let bundles: [Bundle]
+    private let byPath: [String: Bundle]
 
     init(
         _ recipe: SigningRecipe,
@@ -23,7 +25,9 @@ struct RecipeEditor {
         self.recipe = recipe
         self.opened = opened
         self.iconImage = iconImage
-        guard !recipe.changesNothing else { return }
+        bundles = opened.tree.bundles
+        byPath = Dictionary(bundles.map { ($0.path, $0) }) { one, _ in one }
+        guard !recipe.changesNothing || iconImage != nil else { return }
         dropBundles()
         removeLeftovers()
         changeFiles()
@@ -47,7 +51,7 @@ struct RecipeEditor {
     /// Whether a bundle is an app for the watch, or lies in one.
     private func isOnWatch(_ bundle: Bundle) -> Bool {
         if bundle.kind == .app, bundle.path != root.path, bundle.info.isWatchApp { return true }
-        return bundle.container.flatMap { opened.tree.bundle(at: $0) }.map(isOnWatch) ?? false
+        return bundle.container.flatMap { byPath[$0] }.map(isOnWatch) ?? false
     }
 
     private func isAppClip(_ bundle: Bundle) -> Bool {
@@ -57,7 +61,7 @@ struct RecipeEditor {
 
     /// The extensions of the app itself.
     private var extensions: [Bundle] {
-        opened.tree.bundles.filter { $0.kind == .appExtension && $0.container == root.path }
+        bundles.filter { $0.kind == .appExtension && $0.container == root.path }
     }
 
     private func matches(_ bundle: Bundle, _ name: String) -> Bool {
@@ -65,7 +69,7 @@ struct RecipeEditor {
     }
 
     private mutating func dropBundles() {
-        let droppable = opened.tree.bundles.filter { $0.kind.hasProfile && $0.path != root.path }
+        let droppable = bundles.filter { $0.kind.hasProfile && $0.path != root.path }
         var dropped: [Bundle] = []
         switch recipe.droppedExtensions {
         case .all?: dropped += extensions
@@ -164,7 +168,7 @@ struct RecipeEditor {
 
     /// The apps and extensions that stay.
     private var edited: [Bundle] {
-        opened.tree.bundles.filter { $0.kind.hasProfile && $0.hasInfoPlist && !overlay.removes($0.path) }
+        bundles.filter { $0.kind.hasProfile && $0.hasInfoPlist && !overlay.removes($0.path) }
     }
 
     private mutating func change(_ bundle: Bundle, _ body: (inout InfoPlist) throws -> Void) rethrows {
@@ -277,7 +281,7 @@ struct RecipeEditor {
     private mutating func bundles(for key: SigningRecipe.Key) -> [Bundle] {
         guard let name = key.bundle else { return [root].filter(\.hasInfoPlist) }
         if name == "*" { return edited }
-        let found = opened.tree.bundles.filter { $0.hasInfoPlist && matches($0, name) }
+        let found = self.bundles.filter { $0.hasInfoPlist && matches($0, name) }
         let live = found.filter { !overlay.removes($0.path) }
         if live.isEmpty {
             refuse(
@@ -365,7 +369,7 @@ struct RecipeEditor {
         do {
             for side in Set(files.values).sorted() { made[side] = try iconImage(side) }
         } catch {
-            reasons.append(SignError.Reason(error, at: recipe.icon))
+            reasons.append(SignError.Reason(error))
             return
         }
         for (name, side) in files.sorted(by: { $0.key < $1.key }) {

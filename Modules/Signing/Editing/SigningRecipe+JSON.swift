@@ -125,9 +125,10 @@ extension SigningRecipe {
                 var values = PropertyList.Dictionary()
                 for setting in recipe.settings {
                     switch setting.value {
-                    case .exact(let value): values[setting.key.description] = value
+                    case .exact(let value): values[setting.key.description] = value.markedForJSON
                     case .typed(let text):
-                        values[setting.key.description] = (try? PropertyList(typed: text)) ?? .string(text)
+                        let value = (try? PropertyList(typed: text)) ?? .string(text)
+                        values[setting.key.description] = value.markedForJSON
                     }
                 }
                 return values.isEmpty ? nil : .dictionary(values)
@@ -267,7 +268,7 @@ private struct DecodedValue: Decodable {
         } else {
             var dictionary = PropertyList.Dictionary()
             for (key, element) in try container.decode([String: DecodedValue].self) { dictionary[key] = element.value }
-            value = .dictionary(dictionary.sorted())
+            value = PropertyList(marked: dictionary.sorted()) ?? .dictionary(dictionary)
         }
     }
 }

@@ -37,16 +37,18 @@ struct Previewer: Sendable {
         let known = Set(before.map { EntryName($0.path) })
         let after = plan.contents.tree.bundles
         let new = after.filter { !known.contains(EntryName($0.path)) }
+        let later = Dictionary(after.map { (EntryName($0.path), $0) }) { one, _ in one }
+        let infoPlists = Set(after.map { EntryName($0.infoPlistPath) })
         let byPath = Dictionary(zip(signed, entitlements).map { ($0.bundle.path, ($0, $1)) }) { one, _ in one }
         return SigningPreview(
             path: plan.request.shownInput,
             bundles: before.map { bundle in
-                let later = plan.contents.tree.bundle(at: bundle.path)
+                let later = later[EntryName(bundle.path)]
                 let isDropped = later == nil || plan.drops(bundle.path)
                 return preview(bundle, later ?? bundle, byPath[bundle.path], isNew: false, isDropped: isDropped)
             } + new.map { preview($0, $0, byPath[$0.path], isNew: true, isDropped: false) },
             addedFiles: files { $0.entry == nil },
-            changedFiles: files { $0.entry != nil && $0.newContent != nil && !isInfoPlist($0) },
+            changedFiles: files { $0.entry != nil && $0.newContent != nil && !infoPlists.contains(EntryName($0.name)) },
             removedFiles: (plan.overlay.removed.map(\.text) + plan.dropped).sorted(),
             changedCode: plan.overlay.codeEdits.keys.map(\.text).sorted(),
             warnings: plan.warnings
@@ -55,10 +57,6 @@ struct Previewer: Sendable {
 
     private func files(_ isMeant: (ArchiveFile) -> Bool) -> [String] {
         plan.contents.files.filter { isMeant($0) && !plan.isLeftOut($0) }.map(\.name).sorted()
-    }
-
-    private func isInfoPlist(_ file: ArchiveFile) -> Bool {
-        plan.contents.tree.bundles.contains { $0.infoPlistPath.utf8.elementsEqual(file.name.utf8) }
     }
 
     private func preview(
