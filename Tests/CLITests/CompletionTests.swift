@@ -31,15 +31,17 @@ import Testing
         arguments: [
             (["ferry", "in"], ["inspect", "install"]),
             (["ferry", "--v"], ["--version"]),
-            (["ferry", "sign", "--p"], ["--p12", "--page-size", "--password-file", "--profile"]),
+            (["ferry", "sign", "--p"], ["--p12", "--page-size", "--password-file", "--pro-motion", "--profile"]),
             (
                 ["ferry", "sign", "-"],
                 [
-                    "--bundle-id", "--certificate", "--chain", "--entitlements", "--foreign-extensions", "--help",
-                    "--json",
-                    "--key", "--output", "--p12", "--page-size", "--password-file", "--profile", "--reporter",
-                    "--verify",
-                    "-h", "-o",
+                    "--add", "--app-version", "--appearance", "--build", "--bundle-id", "--certificate", "--chain",
+                    "--devices", "--document-browser", "--drop-app-clips", "--drop-extensions", "--drop-watch-apps",
+                    "--entitlements", "--entitlements-mode", "--file-sharing", "--foreign-extensions", "--full-screen",
+                    "--game-mode", "--help", "--icon", "--json", "--keep-extensions", "--key", "--min-os", "--name",
+                    "--output", "--p12", "--page-size", "--password-file", "--pro-motion", "--profile", "--recipe",
+                    "--remove", "--remove-placeholders", "--remove-store-files", "--remove-supported-devices",
+                    "--remove-url-schemes", "--reporter", "--set", "--unique-id", "--unset", "--verify", "-h", "-o",
                 ]
             ),
             (["ferry", "sign", ""], ["a.ipa", "b c.ipa", "sub"]),

@@ -119,7 +119,7 @@ extension Option {
         Option(
             name: "--entitlements",
             value: "[BUNDLE=]FILE",
-            kind: .text,
+            kind: .file(["plist", "entitlements", "xml"]),
             count: .repeated,
             help: "entitlements of the app, or of the bundle with that id, instead of what it had cut down to what its "
                 + "profile allows"
