@@ -138,8 +138,12 @@ enum Hands {
         )
     }
 
+    /// Made once: each takes a process, for which a test's task would wait.
+    private static let standardProfile = Result { try profile() }
+
     static func options(_ name: String = "leaf") throws -> SigningOptions {
-        SigningOptions(identity: try identity(name), profiles: [try profile(signers: [name])])
+        let profile = name == "leaf" ? try standardProfile.get() : try profile(signers: [name])
+        return SigningOptions(identity: try identity(name), profiles: [profile])
     }
 }
 
