@@ -122,9 +122,8 @@ let package = Package(
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
-                "FerryJSONLogReporter",
-                "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample", "FerrySigning",
-                "FerryTerminalReporter",
+                "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample",
+                "FerrySigning", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings

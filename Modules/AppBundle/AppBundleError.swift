@@ -51,6 +51,10 @@ public struct AppBundleError: ExplainedError, Hashable {
         case profileLacksDevice
         /// An entitlement was asked for by name that the profile does not grant.
         case entitlementNotGranted
+        /// A path of keys that cannot be, or leads through what is no dictionary or array.
+        case keyPath
+        /// A value that is not of the kind that it says.
+        case value
     }
 
     /// What kind of fault it is.

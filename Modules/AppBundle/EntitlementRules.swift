@@ -167,6 +167,34 @@ struct EntitlementRules {
         Verdict(reason: "\(wish.kindName) was asked for, and the profile grants \(granted.kindName)")
     }
 
+    // MARK: All that a profile grants
+
+    /// The whole of what the profile grants under a key; `nil` where a `*` leaves that open.
+    func whole(_ granted: PropertyList, for key: String) -> PropertyList? {
+        switch key {
+        case EntitlementsPlan.keychainGroupsKey: return ownKeychainGroups
+        case _ where Self.profileChooses.contains(key) && granted.array != nil: return granted.array?.first
+        default: break
+        }
+        switch granted {
+        case .string(let text): return closed(text).map { .string($0) }
+        case .array(let elements):
+            let kept = elements.compactMap { element -> PropertyList? in
+                guard case .string(let text) = element else { return element }
+                return closed(text).map { .string($0) }
+            }
+            return kept.isEmpty && !elements.isEmpty ? nil : .array(kept)
+        default: return granted
+        }
+    }
+
+    /// The text, or the app's own where it is a pattern for that.
+    private func closed(_ text: String) -> String? {
+        guard text.contains("*") else { return text }
+        guard text.hasSuffix("*"), text != "*", applicationIdentifier.hasPrefix(text.dropLast()) else { return nil }
+        return applicationIdentifier
+    }
+
     // MARK: Entitlements that replace the plan
 
     /// `value` with Xcode's variables filled in.

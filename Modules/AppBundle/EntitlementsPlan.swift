@@ -1,5 +1,15 @@
 public import FerryPropertyList
 
+/// Where a bundle's entitlements come from.
+public enum EntitlementsMode: String, Sendable, Hashable, CaseIterable {
+    /// What its profile grants, whatever it asked for.
+    case profile
+    /// What it asked for before, cut down to what its profile grants.
+    case app
+    /// Only what is given for it; without that no more than every app needs.
+    case file
+}
+
 /// The entitlements that one bundle is signed with, and what became of those it asked for.
 ///
 /// What it asked for before, cut down to what its profile allows, with the new team and identifiers in place of the old.
@@ -29,14 +39,15 @@ public struct EntitlementsPlan: Sendable, Hashable {
     /// `requested` is what the bundle was signed with, `nil` where it never was. `renames` are all the identifiers of the app
     /// that change (``IdentifierPlan/renames``). `override` replaces what was asked for and is not cut down: what the
     /// profile does not grant becomes a problem. `$(AppIdentifierPrefix)`, `$(TeamIdentifierPrefix)` and
-    /// `$(CFBundleIdentifier)` in it are filled in.
+    /// `$(CFBundleIdentifier)` in it are filled in. Without one, `mode` says where the entitlements come from.
     public static func plan(
         requested: PropertyList.Dictionary?,
         profile: ProvisioningProfile,
         newIdentifier: String,
         oldIdentifier: String? = nil,
         renames: [String: String] = [:],
-        override: PropertyList.Dictionary? = nil
+        override: PropertyList.Dictionary? = nil,
+        mode: EntitlementsMode = .app
     ) -> EntitlementsPlan {
         var renames = renames
         if let oldIdentifier { renames[oldIdentifier] = newIdentifier }
@@ -53,7 +64,11 @@ public struct EntitlementsPlan: Sendable, Hashable {
         if let override {
             plan.replace(with: override, rules)
         } else {
-            plan.cut(requested, rules)
+            switch mode {
+            case .app: plan.cut(requested, rules)
+            case .profile: plan.takeAll(of: profile, requested, rules)
+            case .file: plan.drop(requested)
+            }
             plan.addDefaults(rules)
         }
         plan.addIdentity(rules)
@@ -84,6 +99,35 @@ public struct EntitlementsPlan: Sendable, Hashable {
         // Told, because a debugger that no longer gets in is a surprise.
         if let asked = requested?[Self.getTaskAllowKey], rules.profile.entitlements[Self.getTaskAllowKey] == nil {
             if asked.bool == true { dropped[Self.getTaskAllowKey] = EntitlementRules.absent }
+        }
+    }
+
+    /// Takes what the profile grants. What it leaves open with a `*` is as the bundle asked for.
+    private mutating func takeAll(
+        of profile: ProvisioningProfile,
+        _ requested: PropertyList.Dictionary?,
+        _ rules: EntitlementRules
+    ) {
+        for (key, granted) in profile.entitlements.sorted() where !Self.ownKeys.contains(key) {
+            if let value = rules.whole(granted, for: key) {
+                entitlements[key] = value
+            } else if let wish = requested?[key] {
+                let verdict = rules.verdict(on: wish, for: key)
+                if let value = verdict.value { entitlements[key] = value } else { dropped[key] = verdict.reason }
+                warnings += verdict.warnings.map { "\(key): \($0)" }
+            } else {
+                warnings.append("\(key): the profile leaves its value open, and nothing was asked for; it is left out")
+            }
+        }
+        for key in requested?.keys ?? [] where !Self.ownKeys.contains(key) && profile.entitlements[key] == nil {
+            dropped[key] = EntitlementRules.absent
+        }
+    }
+
+    /// Takes nothing of what was asked for.
+    private mutating func drop(_ requested: PropertyList.Dictionary?) {
+        for key in requested?.keys ?? [] where !Self.ownKeys.contains(key) && key != Self.keychainGroupsKey {
+            dropped[key] = "only what a file says was asked for"
         }
     }
 

@@ -1,3 +1,5 @@
+import FerryBytes
+
 /// The command: its verbs, and which of them a command line means.
 struct Program: Sendable {
     /// What people type first.

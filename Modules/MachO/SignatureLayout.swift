@@ -8,6 +8,12 @@ public struct SignatureLayout: Sendable, Equatable {
         public let offset: Int
         /// What stands there afterwards.
         public let bytes: [UInt8]
+
+        /// Bytes to be put at an offset.
+        package init(offset: Int, bytes: [UInt8]) {
+            self.offset = offset
+            self.bytes = bytes
+        }
     }
 
     /// Where the old content that is kept ends; zeros follow up to ``codeLimit``.

@@ -35,6 +35,18 @@ public actor Signer {
         return Signing(events: events, task: task)
     }
 
+    /// Says what signing would change, or why it would refuse; nothing is written.
+    public nonisolated func preview(_ request: SigningRequest) async throws(SignError) -> SigningPreview {
+        do {
+            let plan = try await withTaskExecutorPreference(workers) {
+                try await SigningPlan.make(request, now: now(), workers: workers)
+            }
+            return try await Previewer(plan: plan, workers: workers).run()
+        } catch {
+            throw SignError(wrapping: error, .input, request.input, name: request.inputName)
+        }
+    }
+
     /// Says what is inside an archive, without a check.
     public nonisolated func inspect(_ path: String) async throws(SignError) -> ArchiveInspection {
         do {
@@ -104,7 +116,7 @@ struct SigningRun: Sendable {
         tell(.phase(.planning))
         let plan = try await SigningPlan.make(request, now: time, workers: workers)
         let root = plan.contents.tree.root
-        let total = Sealer.entries(of: plan).reduce(0) { $0 + $1.uncompressedSize }
+        let total = Sealer.files(of: plan).reduce(0) { $0 + $1.size }
         tell(
             .planned(
                 title: root.info.displayName ?? root.name,
@@ -196,7 +208,7 @@ struct SigningRun: Sendable {
         )
         let faults = try await verifier.run().faults.filter { fault in
             // Whoever keeps such identifiers knows.
-            let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignExtensions == .keep
+            let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignWish == .keep
             return !fault.isWarning && !isWanted
         }
         guard faults.isEmpty else {

@@ -22,6 +22,12 @@ public struct SigningOptions: Sendable {
     public var foreignExtensions = ForeignExtensions.reparent
     /// What the app is entitled to, in place of what it asked for before; `nil` for that, cut to the profile.
     public var entitlements: PropertyList.Dictionary?
+    /// The same for single bundles, by identifier before or folder's name.
+    public var bundleEntitlements: [String: PropertyList.Dictionary] = [:]
+    /// What is changed in the app; what it says goes before ``bundleIdentifier`` and ``foreignExtensions``.
+    public var recipe = SigningRecipe()
+    /// Makes the app's new icon: a PNG of so many pixels a side. `nil` leaves the icon.
+    public var iconImage: (@Sendable (_ side: Int) throws -> [UInt8])?
     /// Bytes a page of code: 4096 or 16384. `nil` keeps what the input had.
     public var pageSize: Int?
     /// The device that it is for, by UDID, to be looked up in the profiles; `nil` for any.
@@ -34,6 +40,14 @@ public struct SigningOptions: Sendable {
         self.identity = identity
         self.profiles = profiles
     }
+}
+
+extension SigningOptions {
+    /// The identifier that was asked for.
+    var wantedIdentifier: String? { recipe.bundleIdentifier ?? bundleIdentifier }
+
+    /// What becomes of foreign extensions.
+    var foreignWish: ForeignExtensions { recipe.foreignExtensions ?? foreignExtensions }
 }
 
 /// What to sign, with what, and how.

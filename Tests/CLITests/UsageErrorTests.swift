@@ -1,3 +1,4 @@
+import FerryBytes
 import Testing
 
 @testable import ferry

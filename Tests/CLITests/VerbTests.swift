@@ -96,7 +96,7 @@ struct `ferry verify and inspect` {
         let ferry = try Command()
         let output = try ferry.out("icon.png")
         let path = ferry.kit.path("Harbour.ipa")
-        let result = try await ferry.run(["inspect", path, "--icon", output])
+        let result = try await ferry.run(["inspect", path, "--icon-to", output])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.text.contains("com.example.harbour"))
         // The sample's are plain already.
@@ -115,7 +115,7 @@ struct `ferry verify and inspect` {
         app.extraFiles = [.init(SampleApp.path + "/AppIcon60x60@3x.png", crushed)]
         let path = try ferry.home.write(app.archive(level: 1), to: "crushed.ipa")
         let output = try ferry.out("icon.png")
-        #expect(try await ferry.run(["inspect", path, "--icon", output]).status == 0)
+        #expect(try await ferry.run(["inspect", path, "--icon-to", output]).status == 0)
         let pngcheck = try #require(Tool("pngcheck"))
         let before = try await onThread { try pngcheck.run([SharedFolder.corpus("cgbi-2.png")]) }
         #expect(before.status != 0)
@@ -131,7 +131,7 @@ struct `ferry verify and inspect` {
         app.parts.remove(.icons)
         let path = try ferry.home.write(app.archive(level: 1), to: "bare.ipa")
         let output = try ferry.out("icon.png")
-        let result = try await ferry.run(["inspect", path, "--icon", output])
+        let result = try await ferry.run(["inspect", path, "--icon-to", output])
         #expect(result.status == 1)
         #expect(result.text == "")
         #expect(

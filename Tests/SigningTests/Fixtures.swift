@@ -122,7 +122,8 @@ enum Hands {
         signers: [String] = ["leaf"],
         expiresInDays days: Int64 = 300,
         debug: Bool = false,
-        granting entitlements: [String] = []
+        granting entitlements: [String] = [],
+        asksForOwnIdentifier: Bool = false
     ) throws -> ProvisioningProfile {
         try ProvisioningProfile(
             bytes: TestAuthority.shared.get().profile(
@@ -131,13 +132,18 @@ enum Hands {
                 signers: signers,
                 expires: now + days * day,
                 debug: debug,
-                granting: entitlements
+                granting: entitlements,
+                asksForOwnIdentifier: asksForOwnIdentifier
             )
         )
     }
 
+    /// Made once: each takes a process, for which a test's task would wait.
+    private static let standardProfile = Result { try profile() }
+
     static func options(_ name: String = "leaf") throws -> SigningOptions {
-        SigningOptions(identity: try identity(name), profiles: [try profile(signers: [name])])
+        let profile = name == "leaf" ? try standardProfile.get() : try profile(signers: [name])
+        return SigningOptions(identity: try identity(name), profiles: [profile])
     }
 }
 
@@ -192,9 +198,12 @@ enum Oracle {
     }
 
     /// The faults that it finds in a signed archive, each with its place.
-    static func faults(_ path: String, original: String, id: String, team: String) throws -> [String] {
+    ///
+    /// - Parameter original: what it was before, which it must be like; `nil` where it was edited.
+    static func faults(_ path: String, original: String?, id: String, team: String) throws -> [String] {
         let script = SharedFolder.path + "/oracle/verify_ipa.py"
-        let judged = try python.run([script, path, "--original", original, "--id", id, "--team", team, "--json"])
+        let before = original.map { ["--original", $0] } ?? []
+        let judged = try python.run([script, path] + before + ["--id", id, "--team", team, "--json"])
         guard judged.status == 0 || judged.status == 1, !judged.output.isEmpty else { return [judged.errors] }
         return try JSONDecoder().decode(Verdict.self, from: Data(judged.output)).faults.map {
             "\($0.code) \($0.where) \($0.detail)"

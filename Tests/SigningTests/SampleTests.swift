@@ -68,7 +68,9 @@ struct `A sample app` {
         let signed = try await desk.sign(options)
         #expect(signed.identifier == "com.new.harbour")
         #expect(signed.signedFileCount == (shape.app.parts.isEmpty ? 1 : 5))
-        let faults = try Oracle.faults(desk.output, original: desk.input, id: signed.identifier, team: identity.team)
+        let faults = try await onThread {
+            try Oracle.faults(desk.output, original: desk.input, id: signed.identifier, team: identity.team)
+        }
         #expect(faults == [])
         #expect(try await desk.faults() == [])
     }

@@ -42,7 +42,8 @@ public struct TestAuthority: Sendable {
         signers: [String] = ["leaf"],
         expires: Int64 = 4_000_000_000,
         debug: Bool = false,
-        granting entitlements: [String] = []
+        granting entitlements: [String] = [],
+        asksForOwnIdentifier: Bool = false
     ) throws -> [UInt8] {
         let certificates = try signers.map { name in
             let pem = String(decoding: try file(name + ".pem"), as: UTF8.self)
@@ -53,6 +54,7 @@ public struct TestAuthority: Sendable {
         let plist = """
             <?xml version="1.0" encoding="UTF-8"?>
             <plist version="1.0"><dict>
+            \(asksForOwnIdentifier ? "<key>PPQCheck</key><true/>" : "")
             <key>Name</key><string>\(name)</string><key>UUID</key><string>\(UUID().uuidString)</string>
             <key>TeamIdentifier</key><array><string>\(team)</string></array>
             <key>ApplicationIdentifierPrefix</key><array><string>\(team)</string></array>

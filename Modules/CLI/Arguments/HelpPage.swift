@@ -33,7 +33,14 @@ struct HelpPage {
         if !verb.positionals.isEmpty {
             text += section("Arguments", columns(verb.positionals.map { ($0.name, $0.help) }))
         }
-        text += section("Options", columns(verb.allOptions.map { (term(of: $0), help(of: $0)) }))
+        var groups: [String] = []
+        for option in verb.allOptions where !groups.contains(option.group) { groups.append(option.group) }
+        // What all verbs have comes last.
+        for group in groups.filter({ !$0.isEmpty }) + groups.filter(\.isEmpty) {
+            let options = verb.allOptions.filter { $0.group == group }
+            let heading = group.isEmpty ? groups.count > 1 ? "Other options" : "Options" : group
+            text += section(heading, columns(options.map { (term(of: $0), help(of: $0)) }))
+        }
         if !verb.environment.isEmpty {
             text += section("Environment", columns(verb.environment.map { ($0.name, $0.help) }))
         }

@@ -1,3 +1,5 @@
+import FerryBytes
+
 extension Verb {
     /// Checks what follows the verb's name on the command line.
     ///

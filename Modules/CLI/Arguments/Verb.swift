@@ -90,6 +90,8 @@ struct Option: Sendable {
     var standard: String?
     /// What it is for.
     let help: String
+    /// The heading of help that it stands under; empty for the common one.
+    var group = ""
 
     /// Whether it takes no value.
     var isFlag: Bool { value == nil }

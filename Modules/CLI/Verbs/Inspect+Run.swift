@@ -5,9 +5,18 @@ import FerrySigning
 
 extension Inspect {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
+        if invocation.arguments.flag("--plan") { return try await plan(invocation) }
+        if let option = [Option].signing.first(where: { invocation.arguments.isGiven($0.name) }) {
+            throw UsageError(
+                .conflictingOptions,
+                "\(option.name) says how to sign, and nothing is signed.",
+                advice: "Give --plan to see what signing would do.",
+                verb: "inspect"
+            )
+        }
         let input = invocation.arguments.required("IN")
         let inspection = try await invocation.signer().inspect(input)
-        if let path = invocation.arguments.value("--icon") {
+        if let path = invocation.arguments.value("--icon-to") {
             try writeFile(icon(of: input), to: path, permissions: 0o644)
         }
         try invocation.show(inspection, text: text(inspection))

@@ -67,17 +67,8 @@ extension Option {
 extension [Option] {
     /// With what to sign, and how: the same for every verb that signs.
     static let signing: [Option] =
-        identity + [
-            .profile,
-            .bundleID,
-            .foreignExtensions,
+        (identity + [.profile]).map { $0.under(OptionGroup.identity) } + edits + [
             .pageSize,
-            Option(
-                name: "--entitlements",
-                value: "FILE",
-                kind: .file(["plist", "entitlements", "xml"]),
-                help: "the main app's entitlements, instead of what it had cut down to what its profile allows"
-            ),
             Option(
                 name: "--verify",
                 value: "HOW",

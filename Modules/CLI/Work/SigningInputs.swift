@@ -45,16 +45,20 @@ extension Invocation {
     /// With what to sign, as the command line says it.
     func signingOptions() async throws -> SigningOptions {
         var options = SigningOptions(identity: try await identity(), profiles: try profiles())
-        options.bundleIdentifier = arguments.value("--bundle-id")
-        if let wish = arguments.value("--foreign-extensions").flatMap({ ForeignExtensions(rawValue: $0) }) {
-            options.foreignExtensions = wish
-        }
+        options.recipe = try recipe()
+        options.iconImage = try iconImage(of: options.recipe)
         options.pageSize = arguments.value("--page-size").flatMap { Int($0) }
         if let how = arguments.value("--verify").flatMap({ SigningOptions.Verification(rawValue: $0) }) {
             options.verification = how
         }
-        if let path = arguments.value("--entitlements") {
-            options.entitlements = try entitlements(path)
+        for text in arguments.values("--entitlements") {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            // A bundle's id or folder's name has no slash.
+            if parts.count == 2, !parts[0].utf8.contains(UInt8(ascii: "/")) {
+                options.bundleEntitlements[parts[0]] = try entitlements(parts[1])
+            } else {
+                options.entitlements = try entitlements(text)
+            }
         }
         return options
     }

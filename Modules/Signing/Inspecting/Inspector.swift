@@ -13,14 +13,13 @@ struct Inspector: Sendable {
     func run() async throws -> ArchiveInspection {
         let contents = try await ArchiveContents.open(path, with: workers)
         let source = contents.source
-        let entries = contents.directory.entries.filter { contents.code[$0.index] != nil }
         let files = try await workers.map(
-            entries,
-            cost: \.uncompressedSize,
+            contents.files.filter { contents.code[$0.index] != nil },
+            cost: \.size,
             hugeCost: Sealer.hugeCode,
             context: { Inflater() }
-        ) { entry, inflater in
-            try Self.inspect(entry, in: source, inflater)
+        ) { file, inflater in
+            try Self.inspect(file, in: source, inflater)
         }
         let entitlements = Dictionary(
             files.map { ($0.file.path, $0.entitlements) },
@@ -66,14 +65,14 @@ struct Inspector: Sendable {
     }
 
     private static func inspect(
-        _ entry: ZipEntry,
+        _ file: ArchiveFile,
         in source: FileSource,
         _ inflater: Inflater
     ) throws -> (file: ArchiveInspection.CodeFile, entitlements: PropertyList.Dictionary?) {
-        let bytes = try inflater.contents(of: entry, in: source)
-        let file = try MachOFile(bytes)
+        let bytes = try file.bytes(in: source, inflater)
+        let parsed = try MachOFile(bytes)
         var entitlements: PropertyList.Dictionary?
-        let images = file.slices.map { slice in
+        let images = parsed.slices.map { slice in
             let region = slice.image.codeSignature.flatMap { room in
                 try? ByteReader(bytes).bytes(at: slice.offset + room.offset, count: room.size)
             }
@@ -83,7 +82,7 @@ struct Inspector: Sendable {
                 ?? blobs?[.entitlements].flatMap { try? PropertyList.parse($0.dropFirst(8)).value.dictionary }
             return ArchiveInspection.Image(slice.image, blobs)
         }
-        return (ArchiveInspection.CodeFile(path: entry.name, images: images), entitlements)
+        return (ArchiveInspection.CodeFile(path: file.name, images: images), entitlements)
     }
 }
 

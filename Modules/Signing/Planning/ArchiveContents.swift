@@ -3,116 +3,151 @@ import FerryBytes
 import FerryMachO
 import FerryZip
 
-/// An archive that was opened and found to be an app: its directory, its bundles, and which entries are code.
+/// An app as it will be: its entries after all edits, its bundles, and which entries are code.
 struct ArchiveContents: Sendable {
     /// A Mach-O file in the archive, as far as its header tells.
     struct Code: Sendable {
-        let entry: ZipEntry
-        /// A parsed header for each slice; a universal file's are read whole.
+        let file: ArchiveFile
+        /// A parsed header for each slice, after its edits; a universal file's are read whole.
         let images: [MachOImage]
+        /// The changes of each slice's header, for offsets from the slice's start; empty where there are none.
+        let edits: [[SignatureLayout.Edit]]
         /// What would keep a signature out.
         let obstacle: MachOError?
     }
 
     let source: FileSource
     let directory: ZipDirectory
+    /// All that the output has, but for what signing adds and leaves out: the archive's order, then what is new.
+    let files: [ArchiveFile]
     let tree: BundleTree
-    /// The Mach-O files below the app that are signed, by their entry's index.
+    /// The Mach-O files below the app that are signed, by their file's index.
     let code: [Int: Code]
-    /// Mach-O files that are damaged, by their entry's index.
+    /// Mach-O files that are damaged, by their file's index.
     let damaged: [Int: MachOError]
+    /// Edits of code that could not be made.
+    let reasons: [SignError.Reason]
+    /// The code that they were for, by its file's index.
+    let refused: Set<Int>
+    /// What is not where the directory has it: new, changed, and `nil` for gone.
+    private let moved: [EntryName: ArchiveFile?]
 
-    /// Reads the directory, the Info.plists, and the first bytes of every entry of the app.
+    /// The entry of exactly this name; a folder's ends in `/`.
+    func file(named name: String) -> ArchiveFile? {
+        if !moved.isEmpty, let file = moved[EntryName(name)] { return file }
+        return directory.entry(named: name).map(ArchiveFile.init)
+    }
+
+    /// Reads an archive as it is.
     static func open(_ path: String, with workers: Workers) async throws -> ArchiveContents {
-        let source = try FileSource(path: path)
-        let directory = try ZipDirectory(source)
-        try directory.checkLinks(in: source)
-        let inflater = Inflater()
-        let tree = try BundleTree(
-            paths: directory.entries.map {
-                BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
-            },
-            readInfoPlist: { path in
-                guard let entry = directory.entry(named: path) else {
-                    throw FileFailure("find", path, errorNumber: 2)
-                }
-                guard entry.uncompressedSize <= infoPlistLimit else { throw TooLarge(size: entry.uncompressedSize) }
-                return try inflater.contents(of: entry, in: source)
-            }
-        )
+        try await read(OpenedArchive(path), Overlay(), with: workers)
+    }
+
+    /// Lays the edits over an archive, and reads the first bytes of every entry of the app.
+    ///
+    /// What ``OverlayCheck`` objects to must not come here.
+    static func read(
+        _ opened: OpenedArchive,
+        _ overlay: Overlay,
+        with workers: Workers
+    ) async throws -> ArchiveContents {
+        let source = opened.source
+        let directory = opened.directory
+        let (files, moved) = lay(overlay, over: directory)
+        let tree = try overlay.isEmpty ? opened.tree : tree(of: files, source)
 
         let app = tree.root.path + "/"
-        let files = directory.entries.filter { entry in
-            !entry.isDirectory && !entry.isSymbolicLink && entry.name.beginsExactly(with: app)
-                && entry.uncompressedSize >= 28
+        let candidates = files.filter { file in
+            !file.isDirectory && !file.isSymbolicLink && file.name.beginsExactly(with: app) && file.size >= 28
         }
-        let looks = try await workers.map(files, cost: { _ in 1 }, context: { Inflater() }) { entry, inflater in
-            try look(at: entry, in: source, inflater)
+        let edits = overlay.codeEdits
+        let looks = try await workers.map(candidates, cost: { _ in 1 }, context: { Inflater() }) { file, inflater in
+            let own = edits.isEmpty ? [] : edits[EntryName(file.name)] ?? []
+            return try CodeLook(at: file, edits: own, in: source, inflater)
         }
         var code: [Int: Code] = [:]
         var damaged: [Int: MachOError] = [:]
-        for (entry, look) in zip(files, looks) {
+        var reasons: [SignError.Reason] = []
+        var refused: Set<Int> = []
+        var edited: Set<EntryName> = []
+        for (file, look) in zip(candidates, looks) {
             switch look {
-            case .code(let found): code[entry.index] = found
-            case .damaged(let error): damaged[entry.index] = error
+            case .code(let found):
+                code[file.index] = found
+                if !edits.isEmpty { edited.insert(EntryName(file.name)) }
+            case .damaged(let error): damaged[file.index] = error
+            case .refused(let reason):
+                reasons.append(reason)
+                refused.insert(file.index)
+                edited.insert(EntryName(file.name))
             case .other: break
             }
         }
-        return ArchiveContents(source: source, directory: directory, tree: tree, code: code, damaged: damaged)
-    }
-
-    /// The largest Info.plist that is believed.
-    static let infoPlistLimit = 16 << 20
-
-    private struct TooLarge: Error, CustomStringConvertible {
-        let size: Int
-        var description: String { "It has \(size) bytes, more than any real one (\(infoPlistLimit))." }
-    }
-
-    /// The largest header with load commands that is believed; real ones have some kilobytes.
-    private static let headerLimit = 4 << 20
-    /// The largest file of code that is taken into memory.
-    private static let codeLimit = 2 << 30
-
-    private enum Look: Sendable {
-        case code(Code)
-        case damaged(MachOError)
-        case other
-    }
-
-    private static func look(at entry: ZipEntry, in source: FileSource, _ inflater: Inflater) throws -> Look {
-        let magic: [UInt8]
-        do {
-            magic = try inflater.prefix(of: entry, count: 32, in: source)
-        } catch {
-            // Whether it matters is found out when the whole entry is read, and its CRC with it.
-            return .other
+        for name in edits.keys.sorted() where !edited.contains(name) {
+            reasons.append(
+                .init("\(name.text): its load commands cannot be changed, for there is no such code in the app.")
+            )
         }
-        guard MachOFile.claims(magic) else { return .other }
-        do {
-            guard entry.uncompressedSize <= codeLimit else {
-                throw MachOError.tooLarge("it has \(entry.uncompressedSize) bytes, more than \(codeLimit).")
-            }
-            if magic[0] == 0xCA {
-                let bytes = try inflater.contents(of: entry, in: source)
-                let file = try MachOFile(bytes)
-                guard file.slices.allSatisfy(\.image.isSignable) else { return .other }
-                let obstacle = file.slices.lazy.compactMap { slice in
-                    slice.image.signatureObstacle(in: bytes[slice.offset..<slice.offset + slice.image.count])
-                }.first
-                return .code(Code(entry: entry, images: file.slices.map(\.image), obstacle: obstacle))
-            }
-            let header = try MachOImage.headerSize(magic[...])
-            guard header <= headerLimit else {
-                throw MachOError.tooLarge("its load commands claim \(header) bytes, more than \(headerLimit).")
-            }
-            // 16 bytes more, where LC_CODE_SIGNATURE would be added.
-            let bytes = try inflater.prefix(of: entry, count: header + 16, in: source)
-            let image = try MachOImage(bytes[...], count: entry.uncompressedSize)
-            guard image.isSignable else { return .other }
-            return .code(Code(entry: entry, images: [image], obstacle: image.signatureObstacle(in: bytes[...])))
-        } catch let error as MachOError {
-            return .damaged(error)
+        return ArchiveContents(
+            source: source,
+            directory: directory,
+            files: files,
+            tree: tree,
+            code: code,
+            damaged: damaged,
+            reasons: reasons,
+            refused: refused,
+            moved: moved
+        )
+    }
+
+    private static func lay(
+        _ overlay: Overlay,
+        over directory: ZipDirectory
+    ) -> (files: [ArchiveFile], moved: [EntryName: ArchiveFile?]) {
+        guard !overlay.isEmpty else { return (directory.entries.map(ArchiveFile.init), [:]) }
+        var moved: [EntryName: ArchiveFile?] = [:]
+        var added: [ArchiveFile] = []
+        for addition in overlay.additions {
+            let entry = directory.entry(named: addition.name.text)
+            let index = entry?.index ?? directory.entries.count + added.count
+            let file = ArchiveFile(addition, over: entry, index: index)
+            moved[addition.name] = .some(file)
+            if entry == nil { added.append(file) }
         }
+        var files: [ArchiveFile] = []
+        files.reserveCapacity(directory.entries.count + added.count)
+        for entry in directory.entries {
+            let name = EntryName(entry.name)
+            if let file = moved[name] ?? nil {
+                files.append(file)
+            } else if overlay.removes(entry.name) {
+                moved[name] = .some(nil)
+            } else if let bytes = overlay.replaced[name] {
+                let file = ArchiveFile(entry, bytes: bytes)
+                moved[name] = .some(file)
+                files.append(file)
+            } else {
+                files.append(ArchiveFile(entry))
+            }
+        }
+        return (files + added, moved)
+    }
+
+    private static func tree(of files: [ArchiveFile], _ source: FileSource) throws -> BundleTree {
+        let inflater = Inflater()
+        let named = Dictionary(
+            files.lazy.filter { $0.name.utf8.count >= 11 && $0.name.utf8.suffix(11).elementsEqual("/Info.plist".utf8) }
+                .map { (EntryName($0.name), $0) },
+            uniquingKeysWith: { one, _ in one }
+        )
+        return try BundleTree(
+            paths: files.map {
+                BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
+            },
+            readInfoPlist: { path in
+                try OpenedArchive.small(path, named[EntryName(path)], source, inflater)
+            }
+        )
     }
 }

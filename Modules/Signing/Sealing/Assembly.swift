@@ -27,25 +27,25 @@ struct Assembly {
         self.replaced = replaced
     }
 
-    /// An entry stays as it is.
-    mutating func keep(_ entry: ZipEntry, _ content: ResourceSeal.Content) {
-        fates[entry.index] = .copied
-        contents[EntryName(entry.name)] = content
+    /// A file stays as it is.
+    mutating func keep(_ file: ArchiveFile, _ content: ResourceSeal.Content) {
+        fates[file.index] = .copied
+        contents[EntryName(file.name)] = content
         if case .file(let digests) = content {
-            copied[EntryName(entry.name)] = digests
+            copied[EntryName(file.name)] = digests
         }
     }
 
-    /// An entry is code that waits for its bundle's seal.
-    mutating func wait(_ entry: ZipEntry, _ prepared: PreparedCode) {
-        waiting[entry.index] = prepared
+    /// A file is code that waits for its bundle's seal.
+    mutating func wait(_ file: ArchiveFile, _ prepared: PreparedCode) {
+        waiting[file.index] = prepared
         note(prepared)
     }
 
-    /// An entry got other contents.
-    mutating func replace(_ entry: ZipEntry, _ encoded: EncodedEntry, _ digests: Digests) {
-        fates[entry.index] = .replaced(encoded)
-        contents[EntryName(entry.name)] = .file(digests)
+    /// A file got other contents, or is new.
+    mutating func replace(_ file: ArchiveFile, _ encoded: EncodedEntry, _ content: ResourceSeal.Content) {
+        fates[file.index] = .replaced(encoded)
+        contents[EntryName(file.name)] = content
     }
 
     /// Keeps what people should know of a file of code.
@@ -53,7 +53,7 @@ struct Assembly {
         signedFileCount += 1
         warnings += prepared.warnings
         if !prepared.droppedEntitlements.isEmpty {
-            dropped[prepared.entry.index] = prepared.droppedEntitlements
+            dropped[prepared.file.index] = prepared.droppedEntitlements
         }
     }
 
@@ -93,15 +93,15 @@ struct Assembly {
             }
             let (encoded, digests) = try prepared.finish(context)
             waiting[bundle.executable.index] = nil
-            replace(bundle.executable, encoded, digests)
+            replace(bundle.executable, encoded, .file(digests))
             names.insert(executable, at: names.place(of: executable))
         }
     }
 
     private mutating func put(_ bytes: [UInt8], at path: String) {
         let encoded = Deflate.encode(bytes)
-        if let entry = plan.contents.directory.entry(named: path) {
-            replace(entry, encoded, Digests(of: bytes))
+        if let file = plan.contents.file(named: path), !plan.isLeftOut(file) {
+            replace(file, encoded, .file(Digests(of: bytes)))
         } else {
             added.append((path, encoded))
             contents[EntryName(path)] = .file(Digests(of: bytes))
@@ -111,21 +111,27 @@ struct Assembly {
     /// The output's entries: the old ones in the order in which they lie, then the new ones.
     func result() -> Sealer.Result {
         let executables = Set(plan.bundles.map(\.executable.index))
-        let entries = plan.contents.directory.entries.filter { !plan.isLeftOut($0) }
-            .sorted { $0.localHeaderOffset < $1.localHeaderOffset }
-        var items: [OutputItem] = entries.map { entry in
+        let files = plan.contents.files.filter { !plan.isLeftOut($0) }
+        let old = files.filter { $0.entry != nil }
+            .sorted { ($0.entry?.localHeaderOffset ?? 0) < ($1.entry?.localHeaderOffset ?? 0) }
+        let date = old.first?.entry?.modified ?? .earliest
+        var items: [OutputItem] = (old + files.filter { $0.entry == nil }).map { file in
             let mode = Self.mode(
-                entry,
-                isExecutable: executables.contains(entry.index),
-                isCode: plan.contents.code[entry.index] != nil
+                file,
+                isExecutable: executables.contains(file.index),
+                isCode: plan.contents.code[file.index] != nil
             )
-            if case .replaced(let encoded)? = fates[entry.index] {
-                // A link's place is taken by a file.
-                return .replace(entry, encoded, mode: entry.isSymbolicLink ? 0o100644 : mode)
+            switch (file.entry, fates[file.index]) {
+            case (let entry?, .replaced(let encoded)?):
+                // A link's place may be taken by a file.
+                let isLink = file.isSymbolicLink && file.newContent == nil
+                return .replace(entry, encoded, mode: isLink ? 0o100644 : mode)
+            case (let entry?, _): return .copy(entry, mode: mode)
+            case (nil, .replaced(let encoded)?):
+                return .new(name: file.name, mode: mode ?? file.mode ?? 0o100644, encoded, modified: date)
+            case (nil, _): preconditionFailure("what is new was not copied")
             }
-            return .copy(entry, mode: mode)
         }
-        let date = entries.map(\.modified).first ?? .earliest
         items += added.map { .new(name: $0.name, mode: 0o100644, $0.encoded, modified: date) }
         var droppedByBundle: [String: [String: String]] = [:]
         for bundle in plan.bundles {
@@ -144,18 +150,18 @@ struct Assembly {
     ///
     /// An archive that was not made on Unix says nothing of them, some say 0, and an executable that must not be run is no
     /// use. What lets a file run as somebody else, or everybody write it, is taken away.
-    private static func mode(_ entry: ZipEntry, isExecutable: Bool, isCode: Bool) -> UInt16? {
-        let standard: UInt16 = entry.isDirectory || isCode ? 0o755 : 0o644
-        guard let mode = entry.unixMode else {
-            return (entry.isDirectory ? 0o40000 : 0o100000) | standard
+    private static func mode(_ file: ArchiveFile, isExecutable: Bool, isCode: Bool) -> UInt16? {
+        let standard: UInt16 = file.isDirectory || isCode ? 0o755 : 0o644
+        guard let mode = file.mode else {
+            return (file.isDirectory ? 0o40000 : 0o100000) | standard
         }
-        if entry.isSymbolicLink { return nil }
+        if file.isSymbolicLink { return mode == file.entry?.unixMode ? nil : mode }
         var permissions = mode & 0o775
         if permissions == 0 || (isExecutable && permissions & 0o111 == 0) {
             permissions = standard
         }
         let wanted = mode & 0o170000 | permissions
-        return wanted == mode ? nil : wanted
+        return wanted == file.entry?.unixMode ? nil : wanted
     }
 }
 

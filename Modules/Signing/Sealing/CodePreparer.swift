@@ -19,6 +19,8 @@ struct CodePreparer: Sendable {
         let oldIdentifier: String?
         /// Replaces what it asked for before.
         let override: PropertyList.Dictionary?
+        /// Where its entitlements come from otherwise.
+        let mode: EntitlementsMode
     }
 
     let source: FileSource
@@ -27,10 +29,15 @@ struct CodePreparer: Sendable {
     /// Bytes a page; `nil` keeps what the file had.
     let pageSize: Int?
 
-    /// Reads `entry` and does everything that can be done before the seals are known.
-    func prepare(_ entry: ZipEntry, as role: Role, _ inflater: Inflater) throws -> PreparedCode {
-        var (bytes, boundaries) = try inflate(entry, inflater)
-        let file = try MachOFile(bytes)
+    /// Reads a file of code and does everything that can be done before the seals are known.
+    func prepare(_ code: ArchiveContents.Code, as role: Role, _ inflater: Inflater) throws -> PreparedCode {
+        var (bytes, boundaries) = try contents(of: code.file, inflater)
+        var file = try MachOFile(bytes)
+        var changedPrefix = 0
+        if !code.edits.isEmpty {
+            changedPrefix = try edit(&bytes, file, code.edits)
+            file = try MachOFile(bytes)
+        }
         let wantsSHA1 = file.slices.contains { DigestPolicy.wantsSHA1($0.image) }
         let algorithms: [HashAlgorithm] = wantsSHA1 ? [.sha1, .sha256] : [.sha256]
         let old = file.slices.map { slice in
@@ -51,17 +58,40 @@ struct CodePreparer: Sendable {
         let packing =
             file.isFat
             ? try fat(file, &bytes, recipes)
-            : try thin(entry, file.slices[0].image, &bytes, recipes[0], boundaries)
+            : try thin(code.file.entry, file.slices[0].image, &bytes, recipes[0], boundaries, changedPrefix)
         return PreparedCode(
-            entry: entry,
+            file: code.file,
             packing: packing,
             droppedEntitlements: plan?.dropped ?? [:],
-            warnings: plan?.warnings.map { "\(entry.name): entitlement \($0)" } ?? []
+            warnings: plan?.warnings.map { "\(code.file.name): entitlement \($0)" } ?? []
         )
     }
 
-    /// The unpacked file and its packed blocks; the packed bytes are gone afterwards.
-    private func inflate(_ entry: ZipEntry, _ inflater: Inflater) throws -> ([UInt8], [BlockBoundary]) {
+    /// Changes the headers as the plan has it; gives the end of the last change.
+    private func edit(
+        _ bytes: inout [UInt8],
+        _ file: MachOFile,
+        _ edits: [[SignatureLayout.Edit]]
+    ) throws(MachOError) -> Int {
+        var end = 0
+        for (slice, changes) in zip(file.slices, edits) {
+            for change in changes {
+                let start = slice.offset + change.offset
+                guard change.offset >= 0, change.offset + change.bytes.count <= slice.image.count else {
+                    throw .tooLarge("its header is not the one that was planned with.")
+                }
+                bytes.replaceSubrange(start..<start + change.bytes.count, with: change.bytes)
+                end = max(end, start + change.bytes.count)
+            }
+        }
+        return end
+    }
+
+    /// The unpacked file and its packed blocks, where it has any; the packed bytes are gone afterwards.
+    private func contents(of file: ArchiveFile, _ inflater: Inflater) throws -> ([UInt8], [BlockBoundary]) {
+        guard let entry = file.entry, file.newContent == nil else {
+            return (try file.bytes(in: source, inflater), [])
+        }
         let compressed = try source.bytes(at: entry.dataOffset, count: entry.compressedSize)
         var boundaries: [BlockBoundary] = []
         let bytes = try [UInt8](unsafeUninitializedCapacity: entry.uncompressedSize) { buffer, count in
@@ -79,7 +109,7 @@ struct CodePreparer: Sendable {
         return isARM64 && image.platform != 3 && (image.minimumOS ?? 0) >= 13 << 16 ? 16384 : 4096
     }
 
-    private func entitlements(_ role: Role, old: [OldSignature]) -> EntitlementsPlan? {
+    func entitlements(_ role: Role, old: [OldSignature]) -> EntitlementsPlan? {
         guard let profile = role.profile else { return nil }
         return EntitlementsPlan.plan(
             requested: old.lazy.compactMap(\.entitlements).first,
@@ -87,16 +117,18 @@ struct CodePreparer: Sendable {
             newIdentifier: role.identifier,
             oldIdentifier: role.oldIdentifier,
             renames: renames,
-            override: role.override
+            override: role.override,
+            mode: role.mode
         )
     }
 
     private func thin(
-        _ entry: ZipEntry,
+        _ entry: ZipEntry?,
         _ image: MachOImage,
         _ bytes: inout [UInt8],
         _ recipe: SignatureRecipe,
-        _ boundaries: [BlockBoundary]
+        _ boundaries: [BlockBoundary],
+        _ changedPrefix: Int
     ) throws -> PreparedCode.Packing {
         let layout = try layOut(image, in: bytes[...], recipe)
         apply(layout, to: &bytes, at: 0)
@@ -105,13 +137,16 @@ struct CodePreparer: Sendable {
         return bytes.withUnsafeBytes { all in
             let content = UnsafeRawBufferPointer(rebasing: all[..<layout.contentEnd])
             start.update(content)
-            let splice = DeflateSplice(
-                entry: entry,
-                boundaries: boundaries,
-                content: content,
-                changedPrefix: layout.changedPrefix
-            )
-            if let splice { return .splice(splice, image: image, start: start) }
+            // Bytes that are new altogether have no blocks.
+            if let entry, !boundaries.isEmpty {
+                let splice = DeflateSplice(
+                    entry: entry,
+                    boundaries: boundaries,
+                    content: content,
+                    changedPrefix: max(layout.changedPrefix, changedPrefix)
+                )
+                if let splice { return .splice(splice, image: image, start: start) }
+            }
             let step = DeflatePrefix.chunkBytes
             let chunks = stride(from: 0, to: content.count, by: step).map { offset in
                 DeflatePrefix.encodeChunk(
@@ -187,7 +222,7 @@ struct CodePreparer: Sendable {
 }
 
 /// What is taken over from the signature that a file had; nothing where it had none that can be read.
-private struct OldSignature {
+struct OldSignature: Sendable {
     /// Bytes a page, if they are 4096 or 16384.
     let pageSize: Int?
     let entitlements: PropertyList.Dictionary?

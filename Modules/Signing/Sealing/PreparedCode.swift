@@ -26,7 +26,7 @@ struct PreparedCode: Sendable {
         case fat(bytes: [UInt8], images: [(offset: Int, image: Image)])
     }
 
-    let entry: ZipEntry
+    let file: ArchiveFile
     let packing: Packing
     /// Entitlements that were asked for and are not given, with why.
     let droppedEntitlements: [String: String]

@@ -31,23 +31,24 @@ struct Sealer: Sendable {
     private enum Hashed: Sendable {
         case file(Digests)
         case link(String)
+        /// Bytes that were not in the archive.
+        case new(EncodedEntry, ResourceSeal.Content)
         case code(PreparedCode)
         case finished(PreparedCode, EncodedEntry, Digests)
     }
 
     /// The entries below the app that go into the output, and how many bytes they unpack to.
-    static func entries(of plan: SigningPlan) -> [ZipEntry] {
+    static func files(of plan: SigningPlan) -> [ArchiveFile] {
         let app = plan.contents.tree.root.path + "/"
-        return plan.contents.directory.entries.filter { entry in
-            !entry.isDirectory && entry.name.beginsExactly(with: app) && !plan.isLeftOut(entry)
+        return plan.contents.files.filter { file in
+            !file.isDirectory && file.name.beginsExactly(with: app) && !plan.isLeftOut(file)
         }
     }
 
     func run() async throws -> Result {
-        let entries = Self.entries(of: plan)
         let replaced = replacements()
-        let toRead = entries.filter { replaced[EntryName($0.name)] == nil }
-        let meter = Meter(total: toRead.reduce(0) { $0 + $1.uncompressedSize }, report: progress)
+        let toRead = Self.files(of: plan).filter { replaced[EntryName($0.name)] == nil }
+        let meter = Meter(total: toRead.reduce(0) { $0 + $1.size }, report: progress)
         let roles = roles()
         let preparer = CodePreparer(
             source: plan.contents.source,
@@ -61,28 +62,29 @@ struct Sealer: Sendable {
 
         let hashed = try await workers.map(
             toRead,
-            cost: { code[$0.index] == nil ? min($0.uncompressedSize, Self.hugeCode) : $0.uncompressedSize },
+            cost: { code[$0.index] == nil ? min($0.size, Self.hugeCode) : $0.size },
             hugeCost: Self.hugeCode,
             context: { Inflater() }
-        ) { entry, inflater -> Hashed in
-            defer { meter.add(entry.uncompressedSize) }
-            guard code[entry.index] != nil else { return try Self.hash(entry, in: source, inflater) }
-            let role = roles[entry.index]
-            let prepared = try Self.naming(entry) {
-                try preparer.prepare(entry, as: role ?? Self.looseRole(entry), inflater)
+        ) { file, inflater -> Hashed in
+            defer { meter.add(file.size) }
+            guard let found = code[file.index] else { return try Self.hash(file, in: source, inflater) }
+            let role = roles[file.index]
+            let prepared = try Self.naming(file) {
+                try preparer.prepare(found, as: role ?? Self.looseRole(file), inflater)
             }
             guard role == nil else { return .code(prepared) }
             let (encoded, digests) = try prepared.finish(loose)
             return .finished(prepared, encoded, digests)
         }
         var assembly = Assembly(plan: plan, replaced: replaced)
-        for (entry, result) in zip(toRead, hashed) {
+        for (file, result) in zip(toRead, hashed) {
             switch result {
-            case .file(let digests): assembly.keep(entry, .file(digests))
-            case .link(let target): assembly.keep(entry, .link(target: target))
-            case .code(let prepared): assembly.wait(entry, prepared)
+            case .file(let digests): assembly.keep(file, .file(digests))
+            case .link(let target): assembly.keep(file, .link(target: target))
+            case .new(let encoded, let content): assembly.replace(file, encoded, content)
+            case .code(let prepared): assembly.wait(file, prepared)
             case .finished(let prepared, let encoded, let digests):
-                assembly.replace(entry, encoded, digests)
+                assembly.replace(file, encoded, .file(digests))
                 assembly.note(prepared)
             }
         }
@@ -91,11 +93,11 @@ struct Sealer: Sendable {
     }
 
     /// Says in an error which file it is about, where it does not say so itself.
-    private static func naming<Value>(_ entry: ZipEntry, _ body: () throws -> Value) throws -> Value {
+    private static func naming<Value>(_ file: ArchiveFile, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as MachOError {
-            throw error.inside(entry.name)
+            throw error.inside(file.name)
         }
     }
 
@@ -117,34 +119,31 @@ struct Sealer: Sendable {
 
     private func roles() -> [Int: CodePreparer.Role] {
         var roles: [Int: CodePreparer.Role] = [:]
-        let root = plan.contents.tree.root.path
-        for bundle in plan.bundles {
-            roles[bundle.executable.index] = CodePreparer.Role(
-                identifier: bundle.identifier,
-                isBundleExecutable: true,
-                profile: bundle.profile,
-                oldIdentifier: bundle.bundle.identifier,
-                override: bundle.bundle.path == root ? plan.request.options.entitlements : nil
-            )
-        }
+        for bundle in plan.bundles { roles[bundle.executable.index] = plan.role(of: bundle) }
         return roles
     }
 
     /// Loose code is made out to its file's name without the ending, as Apple's tool does.
-    private static func looseRole(_ entry: ZipEntry) -> CodePreparer.Role {
-        let parts = entry.name.utf8.split(separator: UInt8(ascii: "/"))
-        let name = parts.last.map { String(decoding: $0, as: UTF8.self) } ?? entry.name
+    private static func looseRole(_ file: ArchiveFile) -> CodePreparer.Role {
+        let name = file.name.pathParts.last ?? file.name
         let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
         return CodePreparer.Role(
             identifier: stem,
             isBundleExecutable: false,
             profile: nil,
             oldIdentifier: nil,
-            override: nil
+            override: nil,
+            mode: .app
         )
     }
 
-    private static func hash(_ entry: ZipEntry, in source: FileSource, _ inflater: Inflater) throws -> Hashed {
+    private static func hash(_ file: ArchiveFile, in source: FileSource, _ inflater: Inflater) throws -> Hashed {
+        switch file.newContent {
+        case .file(let bytes)?: return .new(Deflate.encode(bytes), .file(Digests(of: bytes)))
+        case .link(let target)?: return .new(Deflate.encode(Array(target.utf8), level: 0), .link(target: target))
+        case nil: break
+        }
+        guard let entry = file.entry else { preconditionFailure("a file is in the archive, or has bytes of its own") }
         if entry.isSymbolicLink {
             return .link(String(decoding: try inflater.contents(of: entry, in: source), as: UTF8.self))
         }

@@ -1,0 +1,130 @@
+import FerryAppBundle
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Files that are to be put into an app, read from the disk.
+enum DiskTree {
+    /// A file or link below what was asked for.
+    struct Item: Sendable {
+        /// From what was asked for; empty for that itself.
+        let path: String
+        let content: Overlay.Content
+        let permissions: UInt16
+    }
+
+    /// The most files in one folder that is added.
+    static let itemLimit = 100_000
+    /// The most bytes that are added at once: they are held in memory.
+    static let byteLimit = 2 << 30
+    private static let depthLimit = 64
+
+    /// What is there: one file, or everything in a folder, by name; what a Mac leaves behind is passed over.
+    static func read(_ path: String) throws(FileFailure) -> [Item] {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw FileFailure("open", path, errorNumber: errno) }
+        var walk = Walk(root: path)
+        if status.st_mode & S_IFMT == S_IFDIR {
+            try walk.folder(path, below: "", depth: 0)
+        } else {
+            try walk.file(path, below: "", status)
+        }
+        return walk.items
+    }
+
+    /// A small file's bytes.
+    static func bytes(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
+        let source = try FileSource(path: path)
+        guard source.count <= limit else { throw FileFailure("read", path, errorNumber: EFBIG) }
+        do {
+            return try source.bytes(at: 0, count: source.count)
+        } catch let error as FileFailure {
+            throw error
+        } catch {
+            throw FileFailure("read", path, errorNumber: EIO)
+        }
+    }
+
+    private struct Walk {
+        let root: String
+        var items: [Item] = []
+        var byteCount = 0
+
+        mutating func folder(_ path: String, below: String, depth: Int) throws(FileFailure) {
+            guard depth <= DiskTree.depthLimit else { throw FileFailure("read", path, errorNumber: ELOOP) }
+            for name in try Self.names(in: path) where !BundlePath.isJunk(name) {
+                let inner = path + "/" + name
+                let place = below.isEmpty ? name : below + "/" + name
+                var status = stat()
+                guard lstat(inner, &status) == 0 else { throw FileFailure("open", inner, errorNumber: errno) }
+                switch status.st_mode & S_IFMT {
+                case S_IFDIR: try folder(inner, below: place, depth: depth + 1)
+                case S_IFLNK: try link(inner, below: place)
+                default: try file(inner, below: place, status)
+                }
+            }
+        }
+
+        mutating func file(_ path: String, below: String, _ status: stat) throws(FileFailure) {
+            let bytes = try DiskTree.bytes(path, limit: DiskTree.byteLimit - byteCount)
+            byteCount += bytes.count
+            let permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o777)
+            try add(Item(path: below, content: .file(bytes), permissions: permissions), path)
+        }
+
+        private mutating func link(_ path: String, below: String) throws(FileFailure) {
+            var buffer = [UInt8](repeating: 0, count: 4097)
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { characters in
+                    characters.baseAddress.map { readlink(path, $0, characters.count) } ?? -1
+                }
+            }
+            guard count > 0, count < buffer.count else {
+                throw FileFailure("read", path, errorNumber: count < 0 ? errno : ENAMETOOLONG)
+            }
+            let target = String(decoding: buffer[..<count], as: UTF8.self)
+            // One that leads out of the folder would lead to another place on the device, or out of the app.
+            guard target.utf8.first != UInt8(ascii: "/"), Self.stays(target, from: below) else {
+                throw FileFailure("follow", path, errorNumber: EXDEV)
+            }
+            try add(Item(path: below, content: .link(target), permissions: 0o777), path)
+        }
+
+        private mutating func add(_ item: Item, _ path: String) throws(FileFailure) {
+            guard items.count < DiskTree.itemLimit else { throw FileFailure("read", root, errorNumber: EFBIG) }
+            items.append(item)
+        }
+
+        /// Whether a link's target lies in the folder that is added.
+        private static func stays(_ target: String, from link: String) -> Bool {
+            var depth = link.pathParts.count - 1
+            for part in target.pathParts {
+                if part == ".." { depth -= 1 } else if part != "." { depth += 1 }
+                if depth < 0 { return false }
+            }
+            return true
+        }
+
+        private static func names(in path: String) throws(FileFailure) -> [String] {
+            guard let folder = opendir(path) else { throw FileFailure("open", path, errorNumber: errno) }
+            defer { closedir(folder) }
+            var names: [String] = []
+            while let entry = readdir(folder) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+                        String(cString: $0)
+                    }
+                }
+                if name != ".", name != ".." { names.append(name) }
+                guard names.count <= DiskTree.itemLimit else { throw FileFailure("read", path, errorNumber: EFBIG) }
+            }
+            return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+    }
+}

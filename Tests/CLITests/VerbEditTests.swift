@@ -1,0 +1,183 @@
+import Foundation
+import TestKit
+import Testing
+
+/// What Python's `zipfile` and `plistlib` read in a signed archive.
+private func seen(_ path: String, _ expression: String) async throws -> String {
+    let script = """
+        import sys, json, zipfile, plistlib, struct
+        z = zipfile.ZipFile(sys.argv[1]); app = 'Payload/Harbour.app/'; names = z.namelist()
+        b = lambda name: z.read(app + name)
+        p = lambda name: plistlib.loads(b(name))
+        size = lambda name: struct.unpack('>II', b(name)[16:24])
+        print(json.dumps(eval(sys.argv[2]), sort_keys=True, ensure_ascii=False, default=repr))
+        """
+    let result = try await onThread {
+        try Tool(path: "/usr/bin/python3").run(["-c", script, path, expression], environment: ["PYTHONUTF8": "1"])
+    }
+    guard result.status == 0 else { throw ToolFailure(result.errors) }
+    return String(result.text.dropLast())
+}
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
+struct `ferry sign with changes` {
+    private func sign(_ ferry: Command, _ options: [String]) async throws -> (path: String, result: Tool.Result) {
+        let output = try ferry.out("signed.ipa")
+        let arguments = ["sign", ferry.kit.path("Harbour.ipa"), "-o", output] + ferry.kit.hands()
+        return (output, try await ferry.run(arguments + options))
+    }
+
+    /// A picture of one colour.
+    private func picture(_ ferry: Command, width: Int, height: Int) async throws -> String {
+        let script =
+            "import zlib,struct,sys; w,h=int(sys.argv[1]),int(sys.argv[2]);"
+            + "c=lambda t,d: struct.pack('>I',len(d))+t+d+struct.pack('>I',zlib.crc32(t+d));"
+            + "sys.stdout.buffer.write(b'\\x89PNG\\r\\n\\x1a\\n'+c(b'IHDR',struct.pack('>IIBBBBB',w,h,8,2,0,0,0))"
+            + "+c(b'IDAT',zlib.compress((b'\\0'+b'\\x20\\x80\\xff'*w)*h))+c(b'IEND',b''))"
+        let made = try await onThread {
+            try Tool(path: "/usr/bin/python3").run(["-c", script, "\(width)", "\(height)"])
+        }
+        return try ferry.home.write(made.output, to: "icon \(width).png")
+    }
+
+    @Test func `does what each option says`() async throws {
+        let ferry = try Command()
+        let file = try ferry.home.write([1, 2], to: "file.bin")
+        let (path, result) = try await sign(
+            ferry,
+            [
+                "--name", "Größe", "--app-version", "3.0", "--build", "99", "--min-os", "14.0", "--devices", "ipad",
+                "--icon", try await picture(ferry, width: 256, height: 256), "--remove-url-schemes", "all",
+                "--remove-supported-devices", "--file-sharing", "on", "--document-browser", "off", "--full-screen",
+                "on",
+                "--pro-motion", "on", "--game-mode", "off", "--appearance", "dark", "--set", "A.B=5", "--set",
+                "HarbourWidget.appex:C=[1]", "--set", "CFBundleName=7", "--unset", "LSRequiresIPhoneOS",
+                "--drop-extensions", "com.example.harbour.share", "--drop-watch-apps", "--drop-app-clips", "--add",
+                "New/x.bin=\(file)", "--remove", "Sounds", "--remove-placeholders", "--remove-store-files",
+                "--unique-id", "always", "--bundle-id", "org.mine",
+            ]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        let keys =
+            "{k: p('Info.plist').get(k) for k in ['CFBundleDisplayName', 'CFBundleShortVersionString', "
+            + "'CFBundleVersion', 'MinimumOSVersion', 'UIDeviceFamily', 'CFBundleURLTypes', 'UIFileSharingEnabled', "
+            + "'UISupportsDocumentBrowser', 'UIRequiresFullScreen', 'CADisableMinimumFrameDurationOnPhone', "
+            + "'GCSupportsGameMode', 'UIUserInterfaceStyle', 'A', 'CFBundleName', 'LSRequiresIPhoneOS']}"
+        #expect(
+            try await seen(path, keys) == #"{"A": {"B": 5}, "CADisableMinimumFrameDurationOnPhone": true, "#
+                + #""CFBundleDisplayName": "Größe", "CFBundleName": "7", "CFBundleShortVersionString": "3.0", "#
+                + #""CFBundleURLTypes": null, "CFBundleVersion": "99", "GCSupportsGameMode": false, "#
+                + #""LSRequiresIPhoneOS": null, "MinimumOSVersion": "14.0", "UIDeviceFamily": [2], "#
+                + #""UIFileSharingEnabled": true, "UIRequiresFullScreen": true, "UISupportsDocumentBrowser": false, "#
+                + #""UIUserInterfaceStyle": "Dark"}"#
+        )
+        #expect(try await seen(path, "p('de.lproj/InfoPlist.strings')['CFBundleDisplayName']") == "\"Größe\"")
+        #expect(
+            try await seen(path, "[size('AppIcon60x60@2x.png'), size('AppIcon60x60@3x.png')]")
+                == "[[120, 120], [180, 180]]"
+        )
+        #expect(try await seen(path, "p('PlugIns/HarbourWidget.appex/Info.plist')['C']") == "[1]")
+        #expect(try await seen(path, "[n for n in names if 'Sounds/' in n and n[-1] != '/' or 'Share' in n]") == "[]")
+        #expect(try await seen(path, "list(b('New/x.bin'))") == "[1, 2]")
+        let id = try await seen(path, "p('Info.plist')['CFBundleIdentifier']")
+        #expect(id.hasPrefix("\"org.mine.x") && id.count == "\"org.mine.x12345\"".count)
+        let verified = try await ferry.run(["verify", path])
+        #expect(verified.status == 0, "\(verified.text)")
+    }
+
+    @Test func `takes a recipe, and options win`() async throws {
+        let ferry = try Command()
+        try ferry.home.write([7], to: "recipes/file.bin")
+        let recipe = #"{"name": "Recipe", "build": "5", "add": {"x.bin": "file.bin"}, "set": {"A": 1, "B": 1}}"#
+        let path = try ferry.home.write(Array(recipe.utf8), to: "recipes/r.json")
+        let (output, result) = try await sign(ferry, ["--recipe", path, "--name", "Option", "--set", "B=2"])
+        #expect(result.status == 0, "\(result.errors)")
+        let keys = "[p('Info.plist')[k] for k in ['CFBundleDisplayName', 'CFBundleVersion', 'A', 'B']]"
+        #expect(try await seen(output, keys) == #"["Option", "5", 1, 2]"#)
+        #expect(try await seen(output, "list(b('x.bin'))") == "[7]")
+    }
+
+    @Test(
+        arguments: [
+            (["--set", "A"], 2, "“A” is not KEY=VALUE"), (["--set", "A..B=1"], 2, "one of its parts is empty"),
+            (["--add", "x"], 2, "“x” is not PATH=FILE"), (["--appearance", "drak"], 2, "Did you mean dark?"),
+            (["--devices", "ipod"], 2, "--devices"), (["--file-sharing", "yes"], 2, "is not on or off"),
+            (["--remove", "nothing"], 3, "no such file or folder"),
+            (["--add", "Harbour=password.txt"], 3, "password.txt"),
+            (["--recipe", "missing.json"], 1, "missing.json"), (["--icon", "missing.png"], 1, "missing.png"),
+            (["--entitlements", "com.no=missing.plist"], 1, "missing.plist"),
+        ] as [([String], Int32, String)]
+    )
+    func `refuses what it cannot do`(options: [String], status: Int32, words: String) async throws {
+        let ferry = try Command()
+        let (_, result) = try await sign(ferry, options)
+        #expect(result.status == status)
+        #expect(result.errors.contains(words), "\(result.errors)")
+        #expect(ferry.files(in: "out") == [])
+    }
+
+    @Test func `refuses a picture that is too small or no square`() async throws {
+        let ferry = try Command()
+        for (width, height) in [(100, 100), (300, 200)] {
+            let icon = try await picture(ferry, width: width, height: height)
+            let (_, result) = try await sign(ferry, ["--icon", icon])
+            #expect(result.status == 3)
+            #expect(result.errors.contains("Give a square PNG"), "\(result.errors)")
+        }
+    }
+
+    @Test func `names the nearest key of a recipe`() async throws {
+        let ferry = try Command()
+        let path = try ferry.home.write(Array(#"{"nmae": "x"}"#.utf8), to: "r.json")
+        let (_, result) = try await sign(ferry, ["--recipe", path])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("r.json: nmae: no recipe has such a key"))
+        #expect(result.errors.contains("Did you mean “name”?"))
+    }
+
+    @Test func `has its options under headings in help`() async throws {
+        let help = try await Command().run(["help", "sign"]).text
+        for heading in ["Identity and profiles", "Changes to the app", "Single keys", "Extensions and files"] {
+            #expect(help.contains("\n\(heading)\n"), "\(heading)")
+        }
+    }
+}
+
+@Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))
+struct `ferry inspect --plan` {
+    private let options = [
+        "--name", "Mine", "--bundle-id", "org.mine", "--remove", "Sounds", "--drop-extensions", "HarbourShare.appex",
+    ]
+
+    @Test func `shows what would change, and writes nothing`() async throws {
+        let ferry = try Command()
+        let arguments = ["inspect", ferry.kit.path("Harbour.ipa"), "--plan"] + ferry.kit.hands() + options
+        let result = try await ferry.run(arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = result.text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(lines.contains("CFBundleDisplayName Harbour → Mine"), "\(result.text)")
+        #expect(lines.contains("id com.example.harbour.widget → org.mine.widget"))
+        #expect(lines.contains("Payload/Harbour.app/PlugIns/HarbourShare.appex: left out"))
+        #expect(lines.contains("Payload/Harbour.app/Sounds"))
+
+        let data = try await ferry.run(arguments + ["--json"])
+        #expect(try await Python.lines(data.output) == 1)
+        #expect(try await Python.value(data.output, "bundles.0.identifier") == "org.mine")
+        #expect(try await Python.value(data.output, "bundles.0.infoPlist.0.key") == "CFBundleDisplayName")
+        #expect(try await Python.value(data.output, "bundles.0.infoPlist.0.new") == "Mine")
+    }
+
+    @Test func `refuses as ferry sign does, and asks for what that asks for`() async throws {
+        let ferry = try Command()
+        let path = ferry.kit.path("Harbour.ipa")
+        let refused = try await ferry.run(["inspect", path, "--plan"] + ferry.kit.hands() + ["--remove", "Harbour"])
+        #expect(refused.status == 3)
+        #expect(refused.errors.contains("the executable of Payload/Harbour.app"))
+        let missing = try await ferry.run(["inspect", path, "--plan"])
+        #expect(missing.status == 2)
+        #expect(missing.errors.contains("--p12 or --certificate with --key is missing"))
+        let alone = try await ferry.run(["inspect", path, "--name", "x"])
+        #expect(alone.status == 2)
+        #expect(alone.errors.contains("Give --plan"))
+    }
+}
