@@ -118,10 +118,11 @@ public struct APNsReporter: Reporter {
             group.addTask {
                 var told = 0
                 while !Task.isCancelled {
-                    for (path, message) in folder.messages() {
-                        await keeper.send(message.input)
-                        // Only now: a kill before this reads it again, which does no harm.
-                        folder.forget(path)
+                    let messages = folder.messages()
+                    for (_, message) in messages { await keeper.send(message.input) }
+                    // A kill before that reads them again, which does no harm.
+                    if !messages.isEmpty, await keeper.keep() {
+                        for (path, _) in messages { folder.forget(path) }
                     }
                     for input in await host.offer() { await keeper.send(input) }
                     told = await journal(keeper, after: told)

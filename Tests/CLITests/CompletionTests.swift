@@ -38,8 +38,10 @@ import Testing
                 [
                     "--add", "--app-version", "--appearance", "--build", "--bundle-id", "--certificate", "--chain",
                     "--devices", "--document-browser", "--drop-app-clips", "--drop-extensions", "--drop-watch-apps",
-                    "--entitlements", "--entitlements-mode", "--fetch-timeout", "--file-sharing", "--foreign-extensions", "--full-screen",
-                    "--game-mode", "--help", "--icon", "--json", "--keep-extensions", "--key", "--min-os", "--name", "--offline",
+                    "--entitlements", "--entitlements-mode", "--fetch-timeout", "--file-sharing",
+                    "--foreign-extensions", "--full-screen",
+                    "--game-mode", "--help", "--icon", "--json", "--keep-extensions", "--key", "--min-os", "--name",
+                    "--offline",
                     "--output", "--p12", "--page-size", "--password-file", "--pro-motion", "--profile", "--recipe",
                     "--remove", "--remove-placeholders", "--remove-store-files", "--remove-supported-devices",
                     "--remove-url-schemes", "--reporter", "--set", "--unique-id", "--unset", "--verify", "-h", "-o",

@@ -32,7 +32,7 @@ enum Inspect {
             Option(
                 name: "--plan",
                 help: "show for each bundle what ferry sign would change with the same options; nothing is written"
-            )
+            ),
         ]
             + [Option].signing.map { option in
                 var option = option

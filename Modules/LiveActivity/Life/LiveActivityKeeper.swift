@@ -17,6 +17,10 @@ public actor LiveActivityKeeper {
     private let now: @Sendable () -> Date
 
     private var life: ActivityLife
+    /// The record that the store has; `nil` while that is unknown.
+    private var kept: LifeRecord?
+    /// A record on its way to the store.
+    private var saving: Task<Void, Never>?
     private var isLaunched = false
     private var isStopped = false
     /// What came before the launch was over.
@@ -179,6 +183,37 @@ public actor LiveActivityKeeper {
         queue.append(action)
     }
 
+    /// Keeps the record now; says whether all that was sent before is kept, so that it may be forgotten elsewhere.
+    public func keep() async -> Bool {
+        guard isLaunched else { return false }
+        let record = life.record
+        await save()
+        return kept == record || kept == life.record
+    }
+
+    private func save() async {
+        // One after the other, so that no older record comes after a newer one.
+        while let saving { await saving.value }
+        let record = life.record
+        guard record != kept else { return }
+        let task = Task { [store] () -> (any Error)? in
+            do {
+                try await store.save(record)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        saving = Task { _ = await task.value }
+        let error = await task.value
+        saving = nil
+        if let error {
+            life.note(.recordNotSaved(String(describing: error)), now())
+        } else {
+            kept = record
+        }
+    }
+
     // MARK: Doing
 
     private func perform() async {
@@ -200,11 +235,7 @@ public actor LiveActivityKeeper {
     private func perform(_ action: LifeAction) async -> [LifeInput] {
         switch action {
         case .save:
-            do {
-                try await store.save(life.record)
-            } catch {
-                life.note(.recordNotSaved(String(describing: error)), now())
-            }
+            await save()
             return []
         case .request(let start):
             do {

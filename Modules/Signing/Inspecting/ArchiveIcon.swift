@@ -40,7 +40,7 @@ public struct ArchiveIcon: Sendable, Hashable {
                 // `Payload/NAME.app/Info.plist`, and no extension's.
                 guard path.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 2,
                     let entry = directory.entry(named: path),
-                    entry.uncompressedSize <= ArchiveContents.infoPlistLimit
+                    entry.uncompressedSize <= OpenedArchive.smallLimit
                 else { throw NotNeeded() }
                 return try inflater.contents(of: entry, in: source)
             }
