@@ -11,7 +11,9 @@ import Foundation
 /// A server that drives the activity on somebody's phone by pushes: it sees nothing of the phone but what it is told.
 actor APNsHost: LiveActivityHost {
     /// How long an update may be without an answer until a newer state takes its place.
-    private static let patience: Duration = .seconds(1)
+    private static let patience: Duration = .seconds(2)
+    /// How often that may happen to one update; then its answer is waited for.
+    private static let mostReplacements = 4
     /// How often it is looked for one then.
     private static let look: Duration = .milliseconds(200)
 
@@ -30,6 +32,8 @@ actor APNsHost: LiveActivityHost {
     private var budget: PushBudget
     /// Counts the states, so that a newer one is seen.
     private var version = 0
+    /// Whether an update of the installs has come.
+    private(set) var hasState = false
     /// Whether this process drives the island.
     private(set) var isDriving = false
     /// Why nothing will ever be shown, once that is known.
@@ -49,8 +53,8 @@ actor APNsHost: LiveActivityHost {
         self.note = note
         abilities = configuration.hearsWidget ? [.pushesStarts, .hearsWidget] : [.pushesStarts]
         budget = PushBudget(perHour: configuration.pushesPerHour)
-        // Unbounded: a phone says a few things an hour, and none may get lost.
-        (events, event) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+        // What the phone says comes as messages; this only ends.
+        (events, event) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
     /// No other process drives the island now.
@@ -60,6 +64,7 @@ actor APNsHost: LiveActivityHost {
     func take(_ update: ActivityUpdate) -> [LifeInput] {
         let inputs = feed.take(update)
         version += 1
+        hasState = true
         return inputs + offer()
     }
 
@@ -67,9 +72,6 @@ actor APNsHost: LiveActivityHost {
     func offer() -> [LifeInput] {
         feed.offer(budget, at: now()).map { [$0] } ?? []
     }
-
-    /// Tells the life what the phone said.
-    nonisolated func tell(_ input: LifeInput) { event.yield(input) }
 
     /// The phone will say nothing more.
     nonisolated func finish() { event.finish() }
@@ -95,15 +97,22 @@ actor APNsHost: LiveActivityHost {
 
     func update(_ update: IslandUpdate) async -> PushAnswer {
         guard let token = update.token else { return .none }
+        var replacements = 0
+        var first: IslandState?
         while true {
-            let sent = version
+            let (sent, state) = (version, feed.state)
+            let hasFact = update.isUrgent || (first.map { state.importance(since: $0) == .fact } ?? false)
+            first = first ?? state
             let push = LiveActivityPush.update(
-                feed.state.numbered(update.seq).askingForTap(update.needsTap),
-                update.isUrgent ? .fact : .progress,
+                state.numbered(update.seq).askingForTap(update.needsTap),
+                hasFact ? .fact : .progress,
                 at: max(Date(timeIntervalSince1970: TimeInterval(update.timestamp)), now()),
                 staleDate: update.staleAt,
                 relevance: 100
             )
+            guard replacements < Self.mostReplacements else {
+                return await send(push, to: token, activity: update.island)
+            }
             // On a connection that is dead and does not know it, this is not the state that should come first later on.
             let answer = await withTaskGroup(of: PushAnswer?.self) { group in
                 group.addTask { await self.send(push, to: token, activity: update.island) }
@@ -114,6 +123,7 @@ actor APNsHost: LiveActivityHost {
             }
             if let answer { return answer }
             guard !Task.isCancelled else { return .none }
+            replacements += 1
         }
     }
 
@@ -136,7 +146,6 @@ actor APNsHost: LiveActivityHost {
     }
 
     private func send(_ push: LiveActivityPush, to token: PushToken, activity: IslandID?) async -> PushAnswer {
-        budget.note(at: now())
         do {
             let encoded = try push.encode()
             let request = try PushRequest(
@@ -148,9 +157,11 @@ actor APNsHost: LiveActivityHost {
                 collapseID: activity.flatMap { push.collapseID(for: $0.rawValue) }
             )
             let response = try await client.send(request)
+            // What nobody answered was not delivered, and costs nothing.
+            budget.note(at: now())
             if !response.isDelivered { note("\(push.event.rawValue): \(response.explanation)") }
             if response.verdict == .fixKey {
-                fatal = APNsReporterError(.key, response.explanation)
+                return await stop(for: APNsReporterError(.key, response.explanation))
             }
             return PushAnswer(
                 status: response.status,
@@ -159,12 +170,32 @@ actor APNsHost: LiveActivityHost {
             )
         } catch {
             if !error.isCancellationOfOurs { note("\(push.event.rawValue): \(error)") }
-            if let error = error as? APNsError, error.code == .providerToken || error.code == .badConfiguration {
-                fatal = APNsReporterError(.key, error.message, remedy: error.remedy)
+            if let error = error as? APNsError, Self.isFatal(error.code) {
+                return await stop(for: APNsReporterError(.key, error.message, remedy: error.remedy))
             }
             return .none
         }
     }
+
+    /// Whether no push will ever go through.
+    private static func isFatal(_ code: APNsError.Code) -> Bool {
+        [.providerToken, .badConfiguration, .badKey, .badRequest].contains(code)
+    }
+
+    /// Ends the reporter. The life gets no answer: it has nothing to wait for when the cause is mended.
+    private func stop(for error: APNsReporterError) async -> PushAnswer {
+        fatal = fatal ?? error
+        while (try? await clock.sleep(for: .seconds(3_600))) != nil {}
+        return .none
+    }
+
+    // MARK: Over processes
+
+    /// When the pushes of the last hour were sent.
+    var sentPushes: [Date] { budget.sent }
+
+    /// Counts the pushes of other processes in the last hour too.
+    func count(_ pushes: [Date]) { budget.add(pushes, at: now()) }
 }
 
 extension Error {

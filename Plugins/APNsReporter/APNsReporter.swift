@@ -89,18 +89,26 @@ public struct APNsReporter: Reporter {
                 return .updates
             }
             group.addTask {
-                guard let lock = try await waitForLock() else { return .watch }
+                guard let lock = try await waitForLock(), !Task.isCancelled else { return .watch }
                 await host.beginDriving()
+                await host.count(folder.pushes())
                 try await watch(host, keeper)
+                folder.keep(await host.sentPushes)
                 withExtendedLifetime(lock) {}
                 return .watch
             }
             defer { group.cancelAll() }
             guard try await group.next() == .updates else { return }
             guard await host.isDriving else { return }
-            // The keeper does what is to be done, and then the watch ends too.
-            host.finish()
             group.addTask {
+                // A start that the phone has not adopted yet would stand there with its first state.
+                var waited = Duration.zero
+                while !(await keeper.isSettled), waited < Self.lastWait, !Task.isCancelled {
+                    try? await clock.sleep(for: pause)
+                    waited += pause
+                }
+                // The keeper does what is to be done, and then the watch ends too.
+                host.finish()
                 try? await clock.sleep(for: Self.lastWait)
                 return .time
             }
@@ -112,6 +120,8 @@ public struct APNsReporter: Reporter {
     private func watch(_ host: APNsHost, _ keeper: LiveActivityKeeper) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
+                // What runs is known before anything is decided.
+                while !(await host.hasState), !Task.isCancelled { try? await clock.sleep(for: pause) }
                 await keeper.run()
                 return true
             }
@@ -119,10 +129,12 @@ public struct APNsReporter: Reporter {
                 var told = 0
                 while !Task.isCancelled {
                     let messages = folder.messages()
-                    for (_, message) in messages { await keeper.send(message.input) }
+                    for (path, message) in messages {
+                        if let message { await keeper.send(message.input) } else { folder.putAside(path) }
+                    }
                     // A kill before that reads them again, which does no harm.
                     if !messages.isEmpty, await keeper.keep() {
-                        for (path, _) in messages { folder.forget(path) }
+                        for (path, message) in messages where message != nil { folder.forget(path) }
                     }
                     for input in await host.offer() { await keeper.send(input) }
                     told = await journal(keeper, after: told)

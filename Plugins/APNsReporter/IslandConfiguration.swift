@@ -77,6 +77,13 @@ public struct IslandConfiguration: Sendable {
             key: key,
             endpoint: try fields.endpoint()
         )
+        do {
+            // What APNs would refuse each time is refused now.
+            let topic = LiveActivityPush.topic(bundleID: bundleID)
+            _ = try PushRequest(token: "00", topic: topic, priority: .ten, payload: [0])
+        } catch {
+            throw APNsReporterError(.configuration, "\(path): “bundleID”: \(error.message)", remedy: error.remedy)
+        }
         proxy = try fields.proxy()
         caFile = try fields.optionalText("caFile").map(place)
         pushesPerHour = try fields.number("pushesPerHour", 1...100_000) ?? Self.usualPushesPerHour

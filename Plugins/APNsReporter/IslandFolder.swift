@@ -43,7 +43,8 @@ public struct IslandFolder: Sendable {
     /// Letters, digits, dots and dashes stay; every other byte becomes a percent sign and two digits.
     private static func name(_ text: String) -> String {
         var name = ""
-        for byte in text.utf8.prefix(60) {
+        let isLong = text.utf8.count > longestName
+        for byte in text.utf8.prefix(longestName) {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"):
@@ -52,8 +53,13 @@ public struct IslandFolder: Sendable {
             default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
             }
         }
-        return name
+        // Two long names with one beginning are two folders (FNV-1a).
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return isLong ? name + "~" + String(hash, radix: 16) : name
     }
+
+    /// How many bytes of a name are in a folder's name.
+    private static let longestName = 60
 
     private static func failure(_ failure: FileFailure) -> APNsReporterError {
         APNsReporterError(.state, failure.message, remedy: failure.remedy)
@@ -84,6 +90,25 @@ public struct IslandFolder: Sendable {
 
     struct Damaged: Error {}
 
+    // MARK: Pushes
+
+    private var pushesPath: String { path + "/pushes" }
+
+    /// When the pushes of the last hour were sent, as the last process said.
+    func pushes() -> [Date] {
+        guard let source = try? FileSource(path: pushesPath), source.count <= 1 << 21,
+            let bytes = try? source.bytes(at: 0, count: source.count)
+        else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { Double($0) }
+            .filter(\.isFinite).map(Date.init(timeIntervalSince1970:))
+    }
+
+    /// Keeps them for the next process. Where that fails, it begins with a budget of its own.
+    func keep(_ pushes: [Date]) {
+        let text = pushes.map { "\($0.timeIntervalSince1970)\n" }.joined()
+        try? Self.write(Array(text.utf8), to: pushesPath)
+    }
+
     // MARK: Who drives
 
     /// Takes the island for this process; `nil` while another one has it. Held until the result goes.
@@ -91,8 +116,11 @@ public struct IslandFolder: Sendable {
         let name = path + "/lock"
         let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(FileFailure("open", name, errorNumber: errno)) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            guard number != EINTR else { continue }
             close(descriptor)
+            guard number == EWOULDBLOCK else { throw Self.failure(FileFailure("lock", name, errorNumber: number)) }
             return nil
         }
         return IslandLock(descriptor)
@@ -126,7 +154,7 @@ public struct IslandFolder: Sendable {
     }
 
     /// The messages that nobody has read yet, oldest first, with the paths of their files.
-    func messages() -> [(path: String, message: IslandMessage)] {
+    func messages() -> [(path: String, message: IslandMessage?)] {
         guard let folder = opendir(inbox) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -138,19 +166,19 @@ public struct IslandFolder: Sendable {
         }
         return names.sorted().compactMap { name in
             let path = inbox + "/" + name
+            // One that cannot be read now may be later.
             guard let source = try? FileSource(path: path), source.count <= 1 << 16,
-                let bytes = try? source.bytes(at: 0, count: source.count), let message = IslandMessage(json: bytes)
-            else {
-                // Nobody's message: it would be looked at for ever.
-                unlink(path)
-                return nil
-            }
-            return (path, message)
+                let bytes = try? source.bytes(at: 0, count: source.count)
+            else { return nil }
+            return (path, IslandMessage(json: bytes))
         }
     }
 
+    /// Puts what is no message that we know aside, for a newer program or a person.
+    func putAside(_ path: String) { rename(path, path + ".unknown") }
+
     /// The messages that wait, oldest first.
-    public var waiting: [IslandMessage] { messages().map(\.message) }
+    public var waiting: [IslandMessage] { messages().compactMap(\.message) }
 
     func forget(_ path: String) { unlink(path) }
 
@@ -211,7 +239,7 @@ extension IslandFolder: LifeStore {
     public func load() async throws -> LifeRecord? {
         do {
             return try readRecord()
-        } catch {
+        } catch let error as Damaged {
             rename(recordPath, recordPath + ".damaged")
             throw error
         }

@@ -1,9 +1,9 @@
 public import FerryLiveActivity
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+public import FoundationEssentials
 #else
-import Foundation
+public import Foundation
 #endif
 
 /// What a phone has to say to the server that drives its island.
@@ -12,8 +12,9 @@ import Foundation
 public enum IslandMessage: Sendable, Hashable {
     /// The token for starts.
     case pushToStartToken(PushToken)
-    /// An activity's token; it also says that the activity is there.
-    case updateToken(IslandID, PushToken)
+    /// An activity's token; it also says that the activity is there, when it was started (the attributes say it) and the
+    /// number of the state that it has, where these are known.
+    case updateToken(IslandID, PushToken, startedAt: Date? = nil, seq: Int? = nil)
     /// The widget drew the state of that number.
     case widgetSaw(Int)
     /// An activity left the screen.
@@ -27,7 +28,8 @@ public enum IslandMessage: Sendable, Hashable {
     public var input: LifeInput {
         switch self {
         case .pushToStartToken(let token): .pushToStartToken(token)
-        case .updateToken(let id, let token): .updateToken(id, token)
+        case .updateToken(let id, let token, let startedAt, let seq):
+            .adopted(FoundIsland(id: id, token: token, startedAt: startedAt, seq: seq))
         case .widgetSaw(let seq): .widgetSaw(seq: seq)
         case .dismissed(let id): .dismissed(id)
         case .ended(let id): .ended(id)
@@ -45,12 +47,15 @@ public enum IslandMessage: Sendable, Hashable {
         var token: PushToken?
         var seq: Int?
         var isAllowed: Bool?
+        /// Seconds since 1970.
+        var startedAt: Double?
     }
 
     private var form: Form {
         switch self {
         case .pushToStartToken(let token): Form(kind: .pushToStartToken, token: token)
-        case .updateToken(let id, let token): Form(kind: .updateToken, island: id, token: token)
+        case .updateToken(let id, let token, let startedAt, let seq):
+            Form(kind: .updateToken, island: id, token: token, seq: seq, startedAt: startedAt?.timeIntervalSince1970)
         case .widgetSaw(let seq): Form(kind: .widgetSaw, seq: seq)
         case .dismissed(let id): Form(kind: .dismissed, island: id)
         case .ended(let id): Form(kind: .ended, island: id)
@@ -63,7 +68,9 @@ public enum IslandMessage: Sendable, Hashable {
         guard let form = try? JSONDecoder().decode(Form.self, from: Data(json)) else { return nil }
         switch (form.kind, form.island, form.token) {
         case (.pushToStartToken, _, let token?): self = .pushToStartToken(token)
-        case (.updateToken, let id?, let token?): self = .updateToken(id, token)
+        case (.updateToken, let id?, let token?):
+            let startedAt = form.startedAt.map(Date.init(timeIntervalSince1970:))
+            self = .updateToken(id, token, startedAt: startedAt, seq: form.seq.flatMap { $0 > 0 ? $0 : nil })
         case (.dismissed, let id?, _): self = .dismissed(id)
         case (.ended, let id?, _): self = .ended(id)
         case (.widgetSaw, _, _):
@@ -78,7 +85,15 @@ public enum IslandMessage: Sendable, Hashable {
 
     /// The message as a JSON object.
     public func json() -> [UInt8] {
-        // Texts, whole numbers and a flag: nothing of it can fail.
-        (try? JSONEncoder().encode(form)).map { [UInt8]($0) } ?? []
+        let encoder = JSONEncoder()
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "",
+            negativeInfinity: "",
+            nan: ""
+        )
+        guard let data = try? encoder.encode(form) else {
+            preconditionFailure("texts, numbers and a flag can always be written as JSON")
+        }
+        return [UInt8](data)
     }
 }

@@ -18,7 +18,7 @@ struct PushBudget {
     /// How many pushes there may be in any hour.
     let perHour: Int
     /// When the pushes of the last hour were sent, oldest first.
-    private var sent: [Date] = []
+    private(set) var sent: [Date] = []
 
     init(perHour: Int) {
         self.perHour = perHour
@@ -27,7 +27,12 @@ struct PushBudget {
     /// How many pushes there were in the hour before `now`.
     func count(at now: Date) -> Int { sent.count { now.timeIntervalSince($0) < Self.hour } }
 
-    /// A push is sent.
+    /// Pushes that others sent.
+    mutating func add(_ dates: [Date], at now: Date) {
+        sent = (dates + sent).filter { $0 <= now && now.timeIntervalSince($0) < Self.hour }.sorted().suffix(perHour)
+    }
+
+    /// A push was answered.
     mutating func note(at now: Date) {
         sent.removeAll { now.timeIntervalSince($0) >= Self.hour || $0 > now }
         // More than that never decides anything.

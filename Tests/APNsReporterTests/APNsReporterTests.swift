@@ -77,6 +77,45 @@ import Testing
         #expect((quay.delivered.last?.state?.seq ?? 0) > last)
     }
 
+    @Test func `shows after the adoption what happened before it`() async throws {
+        let quay = try Quay()
+        try quay.reportStartToken()
+        try await quay.begin()
+        await quay.pushes { $0.contains { $0.event == "start" } }
+        await quay.center.send(.stage("a", .signing))
+        try await Task.sleep(for: .milliseconds(50))
+        try quay.reportIsland()
+        await quay.pushes { $0.contains { $0.event == "update" && $0.state?.items.first?.stage == .signing } }
+        await quay.center.close(waitingAtMost: .seconds(60))
+    }
+
+    @Test func `ends an activity that is adopted when all is over`() async throws {
+        let quay = try Quay()
+        try quay.reportStartToken()
+        try await quay.begin()
+        await quay.pushes { $0.contains { $0.event == "start" } }
+        await quay.center.send(.finished("a", .installed(location: nil)))
+        async let close: Void = quay.center.close(waitingAtMost: .seconds(60))
+        try await Task.sleep(for: .milliseconds(50))
+        try quay.reportIsland()
+        await close
+        #expect(quay.delivered.last?.event == "end")
+        #expect(quay.delivered.last?.token == Quay.updateToken)
+    }
+
+    @Test func `starts nothing for the installs of a process that was killed`() async throws {
+        let quay = try Quay()
+        try quay.reportStartToken()
+        try await quay.begin()
+        await quay.pushes { $0.contains { $0.event == "start" } }
+        await quay.center.close(waitingAtMost: .seconds(60))
+        let center = ActivityCenter(now: { Date() }, clock: ContinuousClock())
+        await center.attach(try quay.reporter(), named: "apns")
+        try await Task.sleep(for: .milliseconds(100))
+        await center.close(waitingAtMost: .seconds(60))
+        #expect(quay.delivered.count { $0.event == "start" } == 1)
+    }
+
     @Test func `leaves the island to the process that drives it`() async throws {
         let quay = try Quay()
         try await quay.adopt()

@@ -65,7 +65,7 @@ struct Session: Sendable {
             result = .failure(error)
         }
         // A task of its own: after ctrl-C this one is cancelled, and the last lines are still due.
-        await Task { await center.close(waitingAtMost: .seconds(choices.contains { $0.isRemote } ? 6 : 3)) }.value
+        await Task { await center.close(waitingAtMost: .seconds(choices.contains { $0.isRemote } ? 12 : 3)) }.value
         return try result.get()
     }
 

@@ -109,8 +109,9 @@ extension ActivityLife {
         }
         let old = record.current
         if let old { retire(old, isEndedByUs: true) }
-        // What was sent since the start is not in it.
-        island.owesUpdate = old?.owesUpdate == true || record.seq > island.firstSeq
+        // What happened since the start was pushed is not in it; a request was answered at once.
+        island.owesUpdate = !isOurRequest || old?.owesUpdate == true || record.seq > island.firstSeq
+        if !isOurRequest { owesFact = true }
         if let drawn = record.liveness?.seq, drawn < island.firstSeq || island.firstSeq == 0 { record.liveness = nil }
         island.behindSince = island.firstSeq > 0 && record.liveness == nil ? now : nil
         record.current = island

@@ -71,9 +71,10 @@ extension ActivityLife {
         case 400, 405, 413: note(.updateRefused(status: answer.status), now)
         default:
             let last = record.updateBackOff?.step ?? 0
-            let step =
+            let (base, longest) =
                 answer.status == 429
-                ? min(max(last * 2, rules.baseBackOff), rules.longestBackOff) : max(last, rules.baseBackOff)
+                ? (rules.baseBackOff, rules.longestBackOff) : (rules.updateBackOff, rules.baseBackOff)
+            let step = min(max(last * 2, base), max(last, longest))
             let until = now.addingTimeInterval(max(step, answer.wait(rules)))
             record.updateBackOff = LifeRecord.BackOff(until: until, step: step, status: answer.status)
             record.current?.owesUpdate = true

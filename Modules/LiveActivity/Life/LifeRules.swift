@@ -18,6 +18,9 @@ public struct LifeRules: Sendable, Hashable {
     public var baseBackOff: TimeInterval = 300
     /// What doubling ends at. LoopFollow: an hour.
     public var longestBackOff: TimeInterval = 3_600
+    /// How long no update is pushed after one that got no answer, or found the service busy; doubles up to
+    /// ``baseBackOff``. What it had to say is not lost: the next one says it.
+    public var updateBackOff: TimeInterval = 5
     /// How far ahead a server's `Retry-After` is believed; longer ones are cut, as nobody waits that long.
     public var longestRetryAfter: TimeInterval = 24 * 3_600
     /// How many starts nobody has to have adopted until everything is begun anew in the foreground, and pushed only

@@ -91,6 +91,11 @@ public actor LiveActivityKeeper {
         (life.decisionCount, Array(life.decisions.suffix(max(life.decisionCount - count, 0))))
     }
 
+    /// Whether nothing is under way: no start that the phone may still adopt, and no end that is owed.
+    public var isSettled: Bool {
+        !isActing && queue.isEmpty && life.record.pending == nil && !life.record.former.contains(where: \.owesEnd)
+    }
+
     /// The record as it is now.
     public var record: LifeRecord { life.record }
 
@@ -111,13 +116,15 @@ public actor LiveActivityKeeper {
     public func run() async {
         await launch()
         await withTaskGroup { group in
-            group.addTask { await self.perform() }
             group.addTask { [host] in
                 for await input in host.events { await self.send(input) }
                 await self.stop()
             }
-            await group.waitForAll()
+            await perform()
+            group.cancelAll()
         }
+        // Whatever was cut off: the next process must know of it.
+        await save()
         alarm?.cancel()
         alarm = nil
         for watcher in watchers.values { watcher.finish() }
@@ -227,6 +234,8 @@ public actor LiveActivityKeeper {
             isActing = true
             let inputs = await perform(action)
             isActing = false
+            // What was cut off in the middle is no answer: nobody must wait the longer for it the next time.
+            guard !Task.isCancelled else { break }
             for input in inputs { take(input) }
         }
         tellWatchers()
