@@ -17,7 +17,7 @@ public struct APNsReporter: Reporter {
     /// How often messages, and states that had to wait, are looked for.
     var pause: Duration = .seconds(1)
     /// How long the last pushes may take when there is nothing more to tell.
-    static let lastWait: Duration = .seconds(5)
+    var lastWait: Duration = .seconds(5)
 
     private let configuration: IslandConfiguration
     private let client: APNsClient
@@ -103,13 +103,13 @@ public struct APNsReporter: Reporter {
             group.addTask {
                 // A start that the phone has not adopted yet would stand there with its first state.
                 var waited = Duration.zero
-                while !(await keeper.isSettled), waited < Self.lastWait, !Task.isCancelled {
+                while !(await keeper.isSettled), waited < lastWait, !Task.isCancelled {
                     try? await clock.sleep(for: pause)
                     waited += pause
                 }
                 // The keeper does what is to be done, and then the watch ends too.
                 host.finish()
-                try? await clock.sleep(for: Self.lastWait)
+                try? await clock.sleep(for: lastWait)
                 return .time
             }
             _ = try await group.next()

@@ -80,7 +80,7 @@ import Testing
     @Test func `shows after the adoption what happened before it`() async throws {
         let quay = try Quay()
         try quay.reportStartToken()
-        try await quay.begin()
+        try await quay.begin(lastWait: .milliseconds(300))
         await quay.pushes { $0.contains { $0.event == "start" } }
         await quay.center.send(.stage("a", .signing))
         try await Task.sleep(for: .milliseconds(50))
@@ -106,7 +106,7 @@ import Testing
     @Test func `starts nothing for the installs of a process that was killed`() async throws {
         let quay = try Quay()
         try quay.reportStartToken()
-        try await quay.begin()
+        try await quay.begin(lastWait: .milliseconds(100))
         await quay.pushes { $0.contains { $0.event == "start" } }
         await quay.center.close(waitingAtMost: .seconds(60))
         let center = ActivityCenter(now: { Date() }, clock: ContinuousClock())

@@ -37,7 +37,8 @@ struct Quay: Sendable {
         change(&configuration)
     }
 
-    func reporter() throws -> APNsReporter {
+    /// A quick reporter, which waits at its end for as long as it is told.
+    func reporter(lastWait: Duration = .milliseconds(300)) throws -> APNsReporter {
         var reporter = try APNsReporter(
             configuration,
             stateFolder: folder.path("island"),
@@ -45,6 +46,7 @@ struct Quay: Sendable {
             now: { Date() }
         )
         reporter.pause = .milliseconds(10)
+        reporter.lastWait = lastWait
         return reporter
     }
 
@@ -62,8 +64,8 @@ struct Quay: Sendable {
     }
 
     /// Attaches a reporter and begins an install.
-    func begin(_ title: String = "Harbour") async throws {
-        await center.attach(try reporter(), named: "apns")
+    func begin(_ title: String = "Harbour", lastWait: Duration = .seconds(20)) async throws {
+        await center.attach(try reporter(lastWait: lastWait), named: "apns")
         await center.send(.added("a", title: title))
         await center.send(.stage("a", .downloading))
     }

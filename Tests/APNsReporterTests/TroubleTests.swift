@@ -14,7 +14,7 @@ import Testing
         let recorder = RecordingReporter()
         await quay.center.attach(recorder, named: "recorder")
         try quay.reportStartToken()
-        try await quay.begin()
+        try await quay.begin(lastWait: .milliseconds(300))
         for step in 1...20 { await quay.center.send(.progress("a", .bytes(Int64(step), of: 20))) }
         try await quay.journal("pushed a")
         return recorder.facts
@@ -74,7 +74,7 @@ import Testing
         let recorder = RecordingReporter()
         await changed.center.attach(recorder, named: "recorder")
         try changed.reportStartToken()
-        try await changed.begin()
+        try await changed.begin(lastWait: .milliseconds(300))
         while !recorder.facts.contains(where: { if case .reporterDetached = $0 { true } else { false } }) {
             try await Task.sleep(for: .milliseconds(5))
         }

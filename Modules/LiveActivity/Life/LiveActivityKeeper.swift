@@ -198,27 +198,28 @@ public actor LiveActivityKeeper {
         return kept == record || kept == life.record
     }
 
+    /// Returns when the record is kept, or could not be.
     private func save() async {
-        // One after the other, so that no older record comes after a newer one.
-        while let saving { await saving.value }
-        let record = life.record
-        guard record != kept else { return }
-        let task = Task { [store] () -> (any Error)? in
+        if saving == nil {
+            // Ends by itself, also where the one who asked is cancelled: what happened must not be forgotten.
+            saving = Task { await write() }
+        }
+        await saving?.value
+    }
+
+    /// Writes until what is kept is the newest, one record after the other.
+    private func write() async {
+        while life.record != kept {
+            let record = life.record
             do {
                 try await store.save(record)
-                return nil
+                kept = record
             } catch {
-                return error
+                life.note(.recordNotSaved(String(describing: error)), now())
+                break
             }
         }
-        saving = Task { _ = await task.value }
-        let error = await task.value
         saving = nil
-        if let error {
-            life.note(.recordNotSaved(String(describing: error)), now())
-        } else {
-            kept = record
-        }
     }
 
     // MARK: Doing
