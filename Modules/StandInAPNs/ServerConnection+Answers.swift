@@ -11,7 +11,6 @@ extension ServerConnection {
             guard let request = requests[stream] else { continue }
             if isLeaving, stream > lastJudged {
                 requests[stream] = nil
-                core.state.withLock { $0.ledger.leftOut += 1 }
                 continue
             }
             lastJudged = max(lastJudged, stream)
@@ -84,7 +83,9 @@ extension ServerConnection {
 
     private func happen(_ mishap: StandInScript.Mishap) {
         switch mishap {
-        case .close: close()
+        case .close:
+            flush()
+            close()
         case .stall:
             flush()
             isStalled = true

@@ -88,7 +88,7 @@ final class StandInCore: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 && system_listen(descriptor, 128) == 0
+                bind(descriptor, pointer, length) == 0 && startListening(descriptor, 128) == 0
                     && getsockname(descriptor, pointer, &length) == 0
             }
         }
@@ -102,7 +102,8 @@ final class StandInCore: Sendable {
 
     private func run(_ tls: ServerTLS) {
         tls.chooseProtocol(self)
-        var judge = RequestJudge(tokens: TokenJudge(publicKey: credentials.providerPublicKey))
+        let updateLimit = state.withLock { $0.script.tokenUpdateLimit }
+        var judge = RequestJudge(tokens: TokenJudge(publicKey: credentials.providerPublicKey, updateLimit: updateLimit))
         var connections: [ServerConnection] = []
         var number = 0
         while true {
@@ -185,7 +186,7 @@ final class StandInCore: Sendable {
 }
 
 /// `listen`, which has another meaning inside ``StandInCore``.
-private func system_listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func startListening(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 
 /// The server's side of TLS.
 final class ServerTLS: Sendable {

@@ -4,8 +4,7 @@ import COpenSSL
 struct TokenJudge {
     /// After how many seconds a token is too old.
     static let ageLimit: Int64 = 3600
-    /// How often new ones may come: so many within ``updateSpan``.
-    static let updateLimit = 2
+    /// In how many seconds only so many new ones may come.
     static let updateSpan: Int64 = 1200
 
     private let publicKey: [UInt8]
@@ -16,8 +15,11 @@ struct TokenJudge {
     /// Different tokens that came.
     private(set) var count = 0
 
-    init(publicKey: [UInt8]) {
+    private let updateLimit: Int
+
+    init(publicKey: [UInt8], updateLimit: Int) {
         self.publicKey = publicKey
+        self.updateLimit = updateLimit
     }
 
     /// Why the header `authorization` is refused; `nil` where it is not.
@@ -40,7 +42,7 @@ struct TokenJudge {
         }
         guard let issuedAt = read(text) else { return nil }
         updates.removeAll { $0 <= now - Self.updateSpan }
-        guard updates.count < Self.updateLimit else { return .max }
+        guard updates.count < updateLimit else { return .max }
         updates.append(now)
         count += 1
         known[text] = issuedAt

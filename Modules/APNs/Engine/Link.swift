@@ -412,6 +412,7 @@ extension Link {
             let due = lastHeard + (streams.isEmpty ? configuration.idlePing : configuration.silenceTimeout)
             guard now >= due else { return due }
             ping(now)
+            flush()
             return now + configuration.pingTimeout
         }
     }
@@ -544,12 +545,15 @@ extension Link {
         guard push.headBytes <= Self.headLimit else {
             return Int32(ferry_error_temporal)
         }
-        if name.elementsEqual(":status".utf8) {
+        // Told apart by their length first: this is done for every field of every answer.
+        switch name.count {
+        case 7 where name[0] == UInt8(ascii: ":"):
             push.status = value.count == 3 ? value.reduce(0) { $0 * 10 + Int($1) - 48 } : 0
-        } else if name.elementsEqual("retry-after".utf8), value.count <= 64 {
+        case 11 where value.count <= 64 && name.elementsEqual("retry-after".utf8):
             push.retryAfter = String(decoding: value, as: UTF8.self)
-        } else if name.elementsEqual("apns-unique-id".utf8), value.count <= 64 {
+        case 14 where value.count <= 64 && name.elementsEqual("apns-unique-id".utf8):
             push.uniqueID = String(decoding: value, as: UTF8.self).printable
+        default: break
         }
         return 0
     }

@@ -278,9 +278,7 @@ extension PushEngine {
             var unprocessed: [Push] = []
             for (push, end) in ends {
                 switch end {
-                case .answered:
-                    failedDials = 0
-                    answered(push, by: link)
+                case .answered: answered(push, by: link)
                 case .notProcessed where link.isDraining: unprocessed.append(push)
                 case .notProcessed: broken(push, "refused the push again and again")
                 case .lost: unprocessed.append(push)
@@ -315,25 +313,33 @@ extension PushEngine {
     }
 
     private func answered(_ push: Push, by link: Link) {
-        guard push.status != 200 else { return end(push, .success(response(push))) }
         let answer = response(push)
+        if answer.reason?.code == .tooManyProviderTokenUpdates { return tooManyTokens(push, answer, link) }
+        failedDials = 0
+        guard push.status != 200 else { return end(push, .success(answer)) }
         switch (push.status, answer.reason?.code) {
         case (403, .expiredProviderToken) where !push.hasRenewed: renew(push, answer)
         case (403, .invalidProviderToken):
             end(push, .success(answer))
             stop(answer)
-        case (429, .tooManyProviderTokenUpdates):
-            // The connection remembers: every push on it would get the same answer.
-            link.isDraining = true
-            let delay = configuration.backOff.delay(attempt: 1, random: configuration.random())
-            guard !push.hasMoved, now + delay < push.deadline else { return end(push, .success(answer)) }
-            push.hasMoved = true
-            sendAgain(push, after: delay)
         case (500..., let reason):
             if reason == .shutdown { link.isDraining = true }
             busy(push, answer)
         default: end(push, .success(answer))
         }
+    }
+
+    /// The connection remembers, and every push on it would get the same answer: another one, after a wait.
+    private func tooManyTokens(_ push: Push, _ answer: PushResponse, _ link: Link) {
+        if !link.isDraining {
+            link.isDraining = true
+            dialFailed(nil)
+        }
+        guard !push.hasMoved, let dialNotBefore, dialNotBefore < push.deadline else {
+            return end(push, .success(answer))
+        }
+        push.hasMoved = true
+        sendAgain(push, after: nil)
     }
 
     private func busy(_ push: Push, _ answer: PushResponse) {
