@@ -124,6 +124,7 @@ let package = Package(
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter",
                 "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample", "FerrySigning",
+                "FerryStandInAPNs",
                 "FerryTerminalReporter",
             ],
             path: "Modules/CLI",

@@ -15,14 +15,16 @@ extension ServerConnection {
             }
             lastJudged = max(lastJudged, stream)
             count += 1
-            answer(stream, request, judge.fault(request, now: now))
+            let fault = judge.fault(request, now: now)
+            answer(stream, request, fault, providerTokens: judge.tokens.count)
         }
         complete.removeAll(keepingCapacity: true)
     }
 
-    private func answer(_ stream: Int32, _ request: IncomingRequest, _ fault: (Int, String)?) {
+    private func answer(_ stream: Int32, _ request: IncomingRequest, _ fault: (Int, String)?, providerTokens: Int) {
         let (answer, isHeld, script) = core.state.withLock { state in
             state.ledger.requests += 1
+            state.ledger.providerTokens = providerTokens
             state.ledger.mostStreams = max(state.ledger.mostStreams, requests.count)
             let answer = Self.choose(&state, request, fault)
             Self.note(&state.ledger, answer, request, core.record)

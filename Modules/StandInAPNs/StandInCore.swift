@@ -113,7 +113,8 @@ final class StandInCore: Sendable {
             for connection in served {
                 sockets.append(pollfd(fd: connection.descriptor, events: connection.pollEvents, revents: 0))
             }
-            while poll(&sockets, nfds_t(sockets.count), -1) < 0, errno == EINTR {}
+            let wait: Int32 = served.contains(where: \.hasMoreInput) ? 0 : -1
+            while poll(&sockets, nfds_t(sockets.count), wait) < 0, errno == EINTR {}
             if sockets[0].revents != 0 {
                 var bytes = (UInt64(0), UInt64(0))
                 withUnsafeMutableBytes(of: &bytes) { while read(wakeOut, $0.baseAddress, $0.count) == $0.count {} }
@@ -133,20 +134,20 @@ final class StandInCore: Sendable {
                     }
                 }
             }
-            for (index, connection) in served.enumerated() where sockets[index + 2].revents != 0 {
+            for (index, connection) in served.enumerated()
+            where sockets[index + 2].revents != 0 || connection.hasMoreInput {
                 connection.ready(&judge)
             }
             connections.removeAll { $0.isClosed }
-            tellWaiters(providerTokens: judge.tokens.count)
+            tellWaiters()
         }
         // Waiters get what there is; their test will say that it is not enough.
         for waiter in state.withLock({ $0.waiters }) { waiter.continuation.resume() }
         for connection in connections { connection.close() }
     }
 
-    private func tellWaiters(providerTokens: Int) {
+    private func tellWaiters() {
         let satisfied = state.withLock { state in
-            state.ledger.providerTokens = providerTokens
             guard !state.waiters.isEmpty else { return [] as [CheckedContinuation<Void, Never>] }
             let ledger = state.ledger
             let satisfied = state.waiters.filter { $0.isEnough(ledger) }.map(\.continuation)

@@ -93,11 +93,11 @@ struct `A connection to the service` {
     @Test func `that is closed without a word is made anew, and every push gets there`() async throws {
         let world = try World(StandInScript { $0.mishap = (after: 77, what: .close) })
         let client = try world.client()
-        #expect(await statuses(client, 1000) == [200: 1000])
+        #expect(await statuses(client, 500) == [200: 500])
         await client.close()
-        #expect(world.server.ledger.connections >= 13)
+        #expect(world.server.ledger.connections >= 6)
         // What was answered but not heard is sent twice, with the same id.
-        #expect(world.server.ledger.ids.count == 1000)
+        #expect(world.server.ledger.ids.count == 500)
     }
 
     @Test func `that stands still is left, and what it owes goes by another`() async throws {
@@ -172,7 +172,6 @@ struct `A connection to the service` {
             // As long as the push may take: only the PING that goes with it can tell in time.
             $0.silenceTimeout = .milliseconds(50)
             $0.pingTimeout = .milliseconds(200)
-            $0.requestTimeout = .seconds(20)
         }
         let client = try world.client()
         _ = try await client.send(World.push())
@@ -242,7 +241,7 @@ struct `A connection to the service` {
 
     @Test func `that answers nothing ends the push with its time, and serves the next one`() async throws {
         let world = try World(StandInScript { $0.numbered[1] = Answer.silence }) {
-            $0.requestTimeout = .milliseconds(200)
+            $0.requestTimeout = .seconds(2)
         }
         let client = try world.client()
         let request = try World.push()
@@ -250,7 +249,7 @@ struct `A connection to the service` {
         #expect(error?.code == .timedOut)
         #expect(
             error?.message
-                == "localhost:\(world.server.port) did not answer the push \(request.id) within 0.2 seconds; "
+                == "localhost:\(world.server.port) did not answer the push \(request.id) within 2.0 seconds; "
                 + "it was sent 1×."
         )
         #expect(try await client.send(World.push()).status == 200)

@@ -50,18 +50,23 @@ struct `A push that waits` {
     }
 
     @Test func `is not sent anew when a newer one was taken in meanwhile`() async throws {
-        let busy = StandInScript.Answer(503, "ServiceUnavailable", retryAfter: "1")
+        let busy = StandInScript.Answer(503, "ServiceUnavailable")
         let world = try World(StandInScript { $0.answers[World.token(2)] = [busy] })
         let client = try world.client()
+        #expect(try await client.send(World.push(1)).status == 200)
+        world.server.script.holdsAnswers = true
         let old = try World.push(2, sequence: 1, replacementKey: "a")
         let task = Task { try await client.send(old) }
-        await world.server.wait { $0.requests == 1 }
+        await world.server.wait { $0.requests == 2 }
         let newer = try World.push(2, sequence: 2, replacementKey: "a")
-        #expect(try await client.send(newer).status == 200)
+        async let delivered = client.send(newer)
+        await world.server.wait { $0.requests == 3 }
+        world.server.releaseAnswers()
+        #expect(try await delivered.status == 200)
         let error = await apnsError { try await task.value }
         #expect(error?.code == .replaced)
         await client.close()
-        #expect(world.server.ledger.deliveries.map(\.payload) == [World.payload(2)])
+        #expect(world.server.ledger.deliveries.map(\.payload) == [World.payload(), World.payload(2)])
     }
 
     @Test func `is never sent once its task is cancelled`() async throws {

@@ -25,7 +25,9 @@ struct World: Sendable {
         configuration = APNsConfiguration(.custom(host: server.host, port: server.port))
         configuration.caFile = try folder.write(server.credentials.certificate, to: "ca.pem")
         configuration.backOff = PushBackOff(first: .milliseconds(2), limit: .milliseconds(20))
-        configuration.requestTimeout = .seconds(30)
+        // On a machine that is busy with every other test, seconds pass for nothing.
+        configuration.requestTimeout = .seconds(50)
+        configuration.silenceTimeout = .seconds(40)
         configuration.random = { 0.5 }
         configuration.clock.wallSeconds = { clock.seconds }
         change(&configuration)

@@ -83,6 +83,8 @@ final class Link {
     private var outEnd = 0
     private let input = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 << 10)
     private var wantsWrite = false
+    /// Whether OpenSSL may hold bytes that it read ahead: the socket would not tell of them.
+    private(set) var hasMoreInput = false
 
     private var connectDeadline: Duration
     private var addressDeadline: Duration?
@@ -308,6 +310,7 @@ extension Link {
 
     private func read(_ now: Duration) {
         guard let ssl, let session else { return }
+        hasMoreInput = false
         // So that a server that never pauses cannot keep us from everything else.
         for _ in 0..<64 {
             ERR_clear_error()
@@ -324,6 +327,7 @@ extension Link {
             }
             if phase != .open { return }
         }
+        hasMoreInput = true
     }
 
     private func readEnded(_ result: Int32) {
@@ -444,6 +448,7 @@ extension Link {
     private func end(_ failure: Failure?) {
         guard phase != .closed else { return }
         phase = .closed
+        hasMoreInput = false
         self.failure = failure
         for push in streams.values { ends.append((push, .lost)) }
         streams = [:]

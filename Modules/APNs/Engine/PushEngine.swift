@@ -499,7 +499,7 @@ extension PushEngine {
     /// Reads from those that are ready; the first is not a link's.
     func socketsReady(_ sockets: [pollfd]) {
         now = configuration.clock.timer()
-        for (index, link) in polled.enumerated() where sockets[index + 1].revents != 0 {
+        for (index, link) in polled.enumerated() where sockets[index + 1].revents != 0 || link.hasMoreInput {
             let wasOpen = link.phase == .open
             link.ready(now: now)
             if !wasOpen, link.phase == .open { counts.connections += 1 }
@@ -516,7 +516,7 @@ extension PushEngine {
         for link in links { consider(link.checkTimers(now: now)) }
         if current == nil, line.hasReady { consider(dialNotBefore) }
         consider(line.nextRelease)
-        if links.contains(where: { $0.phase == .closed }) { return 0 }
+        if links.contains(where: { $0.phase == .closed || $0.hasMoreInput }) { return 0 }
         guard let next else { return -1 }
         let (seconds, attoseconds) = max(.zero, next - now).components
         guard seconds < 3600 else { return 3_600_000 }

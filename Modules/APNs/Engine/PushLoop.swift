@@ -136,10 +136,11 @@ extension PushLoop {
             sockets.append(pollfd(fd: wakeOut, events: Int16(POLLIN), revents: 0))
             engine.addSockets(to: &sockets)
             let isAsleep = fallAsleep()
-            let count = poll(&sockets, nfds_t(sockets.count), isAsleep ? engine.sleepMilliseconds : 0)
+            let sleep = engine.sleepMilliseconds
+            poll(&sockets, nfds_t(sockets.count), isAsleep ? sleep : 0)
             wakeUp()
             if sockets[0].revents != 0 { emptyPipe() }
-            if count > 0 { engine.socketsReady(sockets) }
+            engine.socketsReady(sockets)
         }
         // Whoever sends now is told that it is over; whoever sent before is answered here.
         let (late, waiters) = inbox.withLock { inbox in
