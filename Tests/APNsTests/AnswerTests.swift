@@ -160,7 +160,7 @@ struct `An answer of the service` {
         )
         let client = try world.client()
         let statuses = Guarded<[Int: Int]>([:])
-        await client.sendAll(Pushes(count: 50), inFlight: 20) { number, outcome in
+        await client.sendAll(inFlight: 20, next: pushes(50)) { number, outcome in
             let status = (try? outcome.get().status) ?? 0
             statuses.withLock { $0[number + 1] = status }
         }

@@ -11,7 +11,7 @@ struct `A connection to the service` {
     /// Sends `count` pushes, 100 at once, and gives how many ended with each status; 0 for none.
     private func statuses(_ client: APNsClient, _ count: Int, inFlight: Int = 100) async -> [Int: Int] {
         let statuses = Guarded<[Int: Int]>([:])
-        await client.sendAll(Pushes(count: count), inFlight: inFlight) { _, outcome in
+        await client.sendAll(inFlight: inFlight, next: pushes(count)) { _, outcome in
             let status = (try? outcome.get().status) ?? 0
             statuses.withLock { $0[status, default: 0] += 1 }
         }

@@ -52,7 +52,7 @@ struct `A push` {
         let world = try World(StandInScript { $0.goawayEvery = 100 }, record: .ids)
         let client = try world.client()
         let outcomes = Guarded<[Int: Int]>([:])
-        await client.sendAll(Pushes(count: 2000), inFlight: inFlight) { _, outcome in
+        await client.sendAll(inFlight: inFlight, next: pushes(2000)) { _, outcome in
             let status = (try? outcome.get().status) ?? 0
             outcomes.withLock { $0[status, default: 0] += 1 }
         }

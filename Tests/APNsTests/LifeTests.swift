@@ -121,7 +121,7 @@ struct `A push that waits` {
         }
         let late = await apnsError { try await client.send(World.push(3)) }
         #expect(late?.code == .closed)
-        await client.sendAll(Pushes(count: 3), inFlight: 2) { _, _ in Issue.record("it was told of a push") }
+        await client.sendAll(inFlight: 2, next: pushes(3)) { _, _ in Issue.record("it was told of a push") }
         #expect(await client.diagnostics.failed == 2)
         await client.close()
     }

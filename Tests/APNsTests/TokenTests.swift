@@ -79,8 +79,13 @@ struct `A provider token` {
         )
         let client = try world.client()
         #expect(try await client.send(World.push(11)).status == 200)
+        // All are sent with the first token before the first of them is refused.
+        world.server.script.holdsAnswers = true
         let responses = try await withThrowingTaskGroup(of: PushResponse.self) { group in
             for number in 1...10 { group.addTask { try await client.send(try World.push(number)) } }
+            await world.server.wait { $0.requests == 11 }
+            world.server.script.holdsAnswers = false
+            world.server.releaseAnswers()
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(responses.allSatisfy { $0.status == 200 && $0.attempts == 2 })

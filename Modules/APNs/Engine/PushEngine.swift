@@ -40,11 +40,11 @@ final class PushEngine {
     private var nextDeadline: Duration?
 
     /// How many attempts to connect have failed since the last answer.
-    private var failedDials = 0
-    private var dialNotBefore: Duration?
+    var failedDials = 0
+    var dialNotBefore: Duration?
     private var lastFailure: APNsError?
     /// Until when nothing is sent because the service refused our token, and what callers are told.
-    private var rest: (until: Duration, error: APNsError)?
+    var rest: (until: Duration, error: APNsError)?
 
     /// `lookUp` finds the addresses for the link of that number, which are then told by an order.
     init(_ configuration: APNsConfiguration, _ key: ProviderKey, _ tls: TLSContext, lookUp: @escaping (Int) -> Void) {
@@ -71,7 +71,7 @@ final class PushEngine {
         }
     }
 
-    private var links: [Link] { draining + (current.map { [$0] } ?? []) }
+    var links: [Link] { draining + (current.map { [$0] } ?? []) }
 
     private func follow(_ order: PushLoop.Order) {
         switch order {
@@ -188,7 +188,7 @@ extension PushEngine {
             return end(push, .failure(.cancelled))
         }
         for link in links {
-            guard let push = link.streams.values.first(where: isMeant) else { continue }
+            guard let push = link.streams.pushes.first(where: isMeant) else { continue }
             link.abandon(push)
             return end(push, .failure(.cancelled))
         }
@@ -207,7 +207,7 @@ extension PushEngine {
             end(push, .failure(timeOut(push)))
         }
         for link in links {
-            for push in link.streams.values {
+            for push in link.streams.pushes {
                 guard now >= push.deadline else {
                     note(push.deadline)
                     continue
@@ -218,7 +218,7 @@ extension PushEngine {
         }
     }
 
-    private func note(_ deadline: Duration) {
+    func note(_ deadline: Duration) {
         nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
     }
 
@@ -241,7 +241,7 @@ extension PushEngine {
     }
 
     /// Ends everything that waits with the same error.
-    private func failWaiting(_ error: APNsError) {
+    func failWaiting(_ error: APNsError) {
         for push in line.all {
             line.remove(push)
             end(push, .failure(error))
@@ -251,8 +251,7 @@ extension PushEngine {
     private func closeAll() {
         failWaiting(.closed)
         for link in links {
-            let under = Array(link.streams.values)
-            link.streams = [:]
+            let under = link.streams.removeAll()
             link.close()
             link.ends = []
             link.release()
@@ -265,132 +264,6 @@ extension PushEngine {
         }
         topUp()
         isClosed = true
-    }
-}
-
-// MARK: - Answers
-
-extension PushEngine {
-    private func takeEnds() {
-        for link in links where !link.ends.isEmpty {
-            let ends = link.ends
-            link.ends.removeAll(keepingCapacity: true)
-            var unprocessed: [Push] = []
-            for (push, end) in ends {
-                switch end {
-                case .answered: answered(push, by: link)
-                case .notProcessed where link.isDraining: unprocessed.append(push)
-                case .notProcessed: broken(push, "refused the push again and again")
-                case .lost: unprocessed.append(push)
-                case .broken(let code): broken(push, "broke off the push (HTTP/2 error \(code))")
-                }
-            }
-            // nghttp2 tells of them in no order.
-            unprocessed.sort { $0.number < $1.number }
-            for push in unprocessed { sendAgain(push, after: nil) }
-        }
-    }
-
-    private func sendAgain(_ push: Push, after delay: Duration?) {
-        guard !push.isOver else { return }
-        if push.isCancelled { return end(push, .failure(.cancelled)) }
-        push.notBefore = delay.map { now + $0 }
-        guard line.takeBack(push) else {
-            counts.replaced += 1
-            return end(push, .failure(.replaced))
-        }
-        note(push.deadline)
-    }
-
-    /// A stream that ended without an answer though the connection is there.
-    private func broken(_ push: Push, _ what: String) {
-        push.brokenStreams += 1
-        let delay = configuration.backOff.delay(attempt: push.brokenStreams, random: configuration.random())
-        guard push.brokenStreams <= configuration.retries, now + delay < push.deadline else {
-            return end(push, .failure(APNsError(.connection, "\(configuration.endpoint) \(what).")))
-        }
-        sendAgain(push, after: delay)
-    }
-
-    private func answered(_ push: Push, by link: Link) {
-        let answer = response(push)
-        if answer.reason?.code == .tooManyProviderTokenUpdates { return tooManyTokens(push, answer, link) }
-        failedDials = 0
-        guard push.status != 200 else { return end(push, .success(answer)) }
-        switch (push.status, answer.reason?.code) {
-        case (403, .expiredProviderToken) where !push.hasRenewed: renew(push, answer)
-        case (403, .invalidProviderToken):
-            end(push, .success(answer))
-            stop(answer)
-        case (500..., let reason):
-            if reason == .shutdown { link.isDraining = true }
-            busy(push, answer)
-        default: end(push, .success(answer))
-        }
-    }
-
-    /// The connection remembers, and every push on it would get the same answer: another one, after a wait.
-    private func tooManyTokens(_ push: Push, _ answer: PushResponse, _ link: Link) {
-        if !link.isDraining {
-            link.isDraining = true
-            dialFailed(nil)
-        }
-        guard !push.hasMoved, let dialNotBefore, dialNotBefore < push.deadline else {
-            return end(push, .success(answer))
-        }
-        push.hasMoved = true
-        sendAgain(push, after: nil)
-    }
-
-    private func busy(_ push: Push, _ answer: PushResponse) {
-        push.busyAnswers += 1
-        let delay = max(
-            configuration.backOff.delay(attempt: push.busyAnswers, random: configuration.random()),
-            answer.retryAfter ?? .zero
-        )
-        guard push.busyAnswers <= configuration.retries, now + delay < push.deadline else {
-            return end(push, .success(answer))
-        }
-        sendAgain(push, after: delay)
-    }
-
-    private func renew(_ push: Push, _ answer: PushResponse) {
-        push.hasRenewed = true
-        let order = try? mint.refused(
-            serial: push.tokenSerial,
-            wallSeconds: configuration.clock.wallSeconds(),
-            now: now
-        )
-        guard order == .again else { return end(push, .success(answer)) }
-        sendAgain(push, after: nil)
-    }
-
-    /// Nothing more is sent for a while: the service would answer the same to every push, and blocks who does not stop.
-    private func stop(_ answer: PushResponse) {
-        let error = APNsError(
-            .providerToken,
-            answer.explanation,
-            remedy: "No push is sent with this key for \(Self.restAfterRefusal.components.seconds / 60) minutes."
-        )
-        rest = (now + Self.restAfterRefusal, error)
-        failWaiting(error)
-    }
-
-    private func response(_ push: Push) -> PushResponse {
-        let wallSeconds = configuration.clock.wallSeconds()
-        let body = push.status == 200 ? AnswerBody() : AnswerBody(push.body)
-        return PushResponse(
-            status: push.status,
-            reason: push.status == 200 ? nil : PushReason(body.reason ?? ""),
-            apnsID: push.request.id,
-            uniqueID: push.uniqueID,
-            timestamp: body.timestamp,
-            retryAfter: push.retryAfter.flatMap { RetryAfter.wait($0, wallSeconds: wallSeconds) },
-            attempts: push.attempts,
-            environment: configuration.endpoint.environment,
-            tokenStart: push.status == 200 ? "" : String(push.request.token.prefix(8)),
-            wallSeconds: wallSeconds
-        )
     }
 }
 
@@ -445,7 +318,7 @@ extension PushEngine {
         link.ends.isEmpty ? link.release() : draining.append(link)
     }
 
-    private func dialFailed(_ error: APNsError?) {
+    func dialFailed(_ error: APNsError?) {
         failedDials += 1
         if let error { lastFailure = error }
         dialNotBefore = now + configuration.backOff.delay(attempt: failedDials, random: configuration.random())

@@ -109,10 +109,17 @@ extension BenchAPNs {
         _ requests: Int,
         _ streams: Int
     ) async throws -> Sample {
-        let pushes = try BenchPushes(count: requests)
+        let pushes = BenchPushes()
         return try await measured(service, key) { client in
+            let begun = Tally()
             let delivered = Tally()
-            await client.sendAll(pushes, inFlight: streams) { _, outcome in
+            await client.sendAll(
+                inFlight: streams,
+                next: {
+                    let number = begun.add()
+                    return number <= requests ? try? pushes.push(number) : nil
+                }
+            ) { _, outcome in
                 if case .success(let response) = outcome, response.isDelivered { delivered.add() }
             }
             return requests - delivered.count
@@ -125,7 +132,7 @@ extension BenchAPNs {
         _ requests: Int,
         _ streams: Int
     ) async throws -> Sample {
-        let pushes = try BenchPushes(count: requests)
+        let pushes = BenchPushes()
         return try await measured(service, key) { client in
             let begun = Tally()
             let delivered = Tally()
@@ -225,12 +232,10 @@ extension BenchAPNs.Row {
 }
 
 /// The pushes of one run: one body to a thousand tokens, each push with an id of its own.
-private struct BenchPushes: Sequence, Sendable {
-    let count: Int
+private struct BenchPushes: Sendable {
     private let tokens: [String]
 
-    init(count: Int) throws {
-        self.count = count
+    init() {
         tokens = (0..<1000).map { number in
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 64 - digits.count) + digits
@@ -245,15 +250,6 @@ private struct BenchPushes: Sequence, Sendable {
             payload: H2Load.body,
             expiration: 0
         )
-    }
-
-    func makeIterator() -> AnyIterator<PushRequest> {
-        var number = 0
-        return AnyIterator {
-            guard number < count else { return nil }
-            number += 1
-            return try? push(number)
-        }
     }
 }
 
