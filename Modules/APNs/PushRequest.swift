@@ -104,7 +104,10 @@ public struct PushRequest: Sendable, Hashable {
 
     private static func check(token: String) throws(APNsError) {
         let count = token.utf8.count
-        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit, token.utf8.allSatisfy(\.isHexDigit) else {
+        let isHex = { (bytes: UnsafeBufferPointer<UInt8>) in bytes.allSatisfy(\.isHexDigit) }
+        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit,
+            token.utf8.withContiguousStorageIfAvailable(isHex) ?? token.utf8.allSatisfy(\.isHexDigit)
+        else {
             throw APNsError(
                 .badRequest,
                 "The device token is not an even number of hexadecimal digits, at most \(tokenLimit): it has \(count).",
@@ -120,7 +123,7 @@ public struct PushRequest: Sendable, Hashable {
         guard isFieldValue(type.rawValue), type.rawValue.utf8.count <= 64 else {
             throw APNsError(.badRequest, "The push type “\(type.rawValue)” is none of Apple's.")
         }
-        if type == .liveActivity, !topic.hasSuffix(".push-type.liveactivity") {
+        if type == .liveActivity, !topic.utf8.reversed().starts(with: ".push-type.liveactivity".utf8.reversed()) {
             throw APNsError(
                 .badRequest,
                 "The topic “\(topic)” is none for a Live Activity.",

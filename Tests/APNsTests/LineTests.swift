@@ -23,7 +23,7 @@ import Testing
     private func push(_ number: UInt64, key: String? = nil) throws -> Push {
         let run = RunState(PushRun(inFlight: 1, next: { nil }, each: { _, _ in }, end: {}))
         let request = try World.push(Int(number), replacementKey: key)
-        return Push(request, .run(run, Int(number)), number: number, deadline: .seconds(60))
+        return Push(request, of: run, Int(number), number: number, deadline: .seconds(60))
     }
 
     private func drain(_ box: Box) -> [UInt64] {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `A table of streams` {
     private func push(_ number: UInt64) throws -> Push {
         let run = RunState(PushRun(inFlight: 1, next: { nil }, each: { _, _ in }, end: {}))
-        return Push(try World.push(), .run(run, 0), number: number, deadline: .zero)
+        return Push(try World.push(), of: run, 0, number: number, deadline: .zero)
     }
 
     @Test func `finds what a dictionary finds, whatever comes and goes`() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import FerryAPNs
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A provider token` {
+struct `The provider token of a client` {
     typealias Answer = StandInScript.Answer
 
     @Test(.enabled(if: Tool("openssl") != nil, "openssl is not installed"))

@@ -55,9 +55,10 @@ final class PushEngine {
         now = configuration.clock.timer()
     }
 
-    /// Follows orders, then does all that can be done without waiting.
-    func work(_ orders: [PushLoop.Order]) {
+    /// Takes in pushes and follows orders, then does all that can be done without waiting.
+    func work(_ sends: [PushLoop.Send], _ orders: [PushLoop.Order]) {
         now = configuration.clock.timer()
+        for send in sends { take(Push(send.ticket, send.continuation, number: newNumber(), deadline: newDeadline)) }
         for order in orders { follow(order) }
         var isSettled = false
         while !isSettled, !isClosed {
@@ -75,7 +76,6 @@ final class PushEngine {
 
     private func follow(_ order: PushLoop.Order) {
         switch order {
-        case .send(let ticket, let continuation): take(ticket.request, .task(ticket, continuation))
         case .cancel(let ticket): cancel(ticket)
         case .run(let run): runs.append(RunState(run))
         case .resolved(let number, let answer):
@@ -86,10 +86,10 @@ final class PushEngine {
     }
 
     /// Answers what came after the end.
-    func refuse(_ orders: [PushLoop.Order]) {
+    func refuse(_ sends: [PushLoop.Send], _ orders: [PushLoop.Order]) {
+        for send in sends { send.continuation.resume(returning: .failure(.closed)) }
         for order in orders {
             switch order {
-            case .send(_, let continuation): continuation.resume(returning: .failure(.closed))
             case .run(let run): run.finish()
             case .diagnose(let continuation): continuation.resume(returning: diagnostics)
             case .cancel, .resolved, .close: break
@@ -113,10 +113,14 @@ final class PushEngine {
 // MARK: - Pushes come in and end
 
 extension PushEngine {
-    private func take(_ request: PushRequest, _ receiver: Push.Receiver) {
+    private func newNumber() -> UInt64 {
         lastNumber += 1
-        let deadline = now + configuration.requestTimeout
-        let push = Push(request, receiver, number: lastNumber, deadline: deadline)
+        return lastNumber
+    }
+
+    private var newDeadline: Duration { now + configuration.requestTimeout }
+
+    private func take(_ push: Push) {
         if push.isCancelled { return end(push, .failure(.cancelled)) }
         if let rest, now < rest.until { return end(push, .failure(rest.error)) }
         guard line.count < configuration.waitingLimit else {
@@ -131,7 +135,7 @@ extension PushEngine {
                 )
             )
         }
-        if nextDeadline == nil { nextDeadline = deadline }
+        if nextDeadline == nil { nextDeadline = push.deadline }
         if let older = line.add(push) {
             counts.replaced += 1
             end(older, .failure(.replaced))
@@ -149,7 +153,7 @@ extension PushEngine {
                 }
                 state.underWay += 1
                 state.count += 1
-                take(request, .run(state, state.count - 1))
+                take(Push(request, of: state, state.count - 1, number: newNumber(), deadline: newDeadline))
             }
         }
         runs.removeAll { state in
@@ -171,18 +175,11 @@ extension PushEngine {
             if error.code != .replaced { counts.failed += 1 }
         }
         line.ended(push, wasAnswered: wasAnswered)
-        switch push.receiver {
-        case .task(_, let continuation): continuation.resume(returning: outcome)
-        case .run(let state, let number):
-            state.underWay -= 1
-            state.run.tell(number, outcome)
-        }
+        push.tell(outcome)
     }
 
     private func cancel(_ ticket: PushTicket) {
-        func isMeant(_ push: Push) -> Bool {
-            if case .task(let other, _) = push.receiver { other === ticket } else { false }
-        }
+        func isMeant(_ push: Push) -> Bool { push.ticket === ticket }
         if let push = line.all.first(where: isMeant) {
             line.remove(push)
             return end(push, .failure(.cancelled))
