@@ -248,23 +248,32 @@ extension ServerConnection {
 private enum ResponseFields {
     /// Gives the fields to `body`; nghttp2 copies them.
     static func with(_ fields: [(String, String)], _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Void) {
-        let texts = fields.map { (Array($0.0.utf8), Array($0.1.utf8)) }
-        var bytes: [UInt8] = texts.reduce(into: [0]) { $0 += $1.0 + $1.1 }
+        var bytes: [UInt8] = [0]
+        bytes.reserveCapacity(256)
+        var lengths: [(Int, Int)] = []
+        for (name, value) in fields {
+            bytes += name.utf8
+            bytes += value.utf8
+            lengths.append((name.utf8.count, value.utf8.count))
+        }
         bytes.withUnsafeMutableBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            var offset = 1
-            var list: [nghttp2_nv] = texts.map { name, value in
-                defer { offset += name.count + value.count }
-                return nghttp2_nv(
-                    name: base + offset,
-                    value: base + offset + name.count,
-                    namelen: name.count,
-                    valuelen: value.count,
-                    flags: 0
-                )
-            }
-            list.withUnsafeMutableBufferPointer { list in
-                if let fields = list.baseAddress { body(fields, list.count) }
+            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in
+                var offset = 1
+                for (index, (name, value)) in lengths.enumerated() {
+                    list.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: base + offset,
+                            value: base + offset + name,
+                            namelen: name,
+                            valuelen: value,
+                            flags: 0
+                        )
+                    )
+                    offset += name + value
+                }
+                if let first = list.baseAddress { body(first, fields.count) }
             }
         }
     }

@@ -34,7 +34,7 @@ struct TokenJudge {
 
     /// When it was made; `nil` for one that is not valid, the greatest number for one that comes too soon.
     private mutating func issueTime(_ header: ArraySlice<UInt8>, _ now: Int64) -> Int64? {
-        if let last, last.text.elementsEqual(header) { return last.issuedAt }
+        if let last, header.isSame(last.text) { return last.issuedAt }
         let text = Array(header)
         if let issuedAt = known[text] {
             last = (text, issuedAt)

@@ -338,6 +338,7 @@ extension PushEngine {
         } catch {
             return failWaiting(error)
         }
+        var opened = 0
         bearer.withUnsafeBufferPointer { bearer in
             while link.canOpen, let push = line.next() {
                 if push.isCancelled {
@@ -345,6 +346,9 @@ extension PushEngine {
                 } else if link.open(push, bearer: bearer, tokenSerial: bearerSerial, now: now) {
                     counts.sent += 1
                     if push.attempts > 1 { counts.resent += 1 }
+                    opened += 1
+                    // About a full record of TLS: the server works on it while we make the next.
+                    if opened.isMultiple(of: 32) { link.flush() }
                 } else {
                     sendAgain(push, after: nil)
                     return

@@ -25,18 +25,19 @@ struct H2Load {
     init?(_ service: StandInProcess, _ key: ProviderKey) {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
         guard folders.contains(where: { access($0 + "/h2load", X_OK) == 0 }),
-            let token = try? ProviderToken(key, issuedAt: Int64(time(nil))),
+            let bearer = try? ProviderToken(key, issuedAt: Int64(time(nil))),
             (try? writeFile(Self.body, to: service.path("body.json"))) != nil
         else { return nil }
         let headers = [
-            "authorization: bearer \(token.revealed)",
+            "authorization: bearer \(bearer.revealed)",
             "apns-topic: \(StandInCredentials.bundleID).push-type.liveactivity", "apns-push-type: liveactivity",
             "apns-priority: 5", "apns-expiration: 0", "apns-id: 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
         ]
-        let token64 = String(repeating: "0", count: 63) + "1"
+        // It cannot give each push an id of its own, as we must: its token is as much longer instead.
+        let token = String(repeating: "0", count: 63 + 36) + "1"
         command =
             "h2load -c 1 -t 1 -n {n} -m {m} -d \(service.path("body.json")) "
-            + headers.map { "-H '\($0)' " }.joined() + "https://localhost:\(service.port)/3/device/\(token64)"
+            + headers.map { "-H '\($0)' " }.joined() + "https://localhost:\(service.port)/3/device/\(token)"
             + " | grep -q ' {n} succeeded, 0 failed'"
     }
 
