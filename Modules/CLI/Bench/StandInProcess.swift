@@ -40,6 +40,9 @@ final class StandInProcess {
         guard let line = Self.line(fromChild), let port = UInt16(line) else {
             close(toChild)
             close(fromChild)
+            while waitpid(process, nil, 0) < 0, errno == EINTR {}
+            for name in ["ca.pem", "key.p8"] { removeFile(folder + "/" + name) }
+            rmdir(folder)
             throw FileFailure("start", "the stand-in for APNs", errorNumber: ECHILD)
         }
         self.port = port
