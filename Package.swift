@@ -123,7 +123,7 @@ let package = Package(
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryTerminalReporter",
+                "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings

@@ -38,16 +38,16 @@ public final class APNsClient: Sendable {
 
     /// Sends many pushes, so many at once, and waits until all have ended; cheaper than a task for each.
     ///
-    /// `each` is given the number of the push and how it ended; it is called on the client's thread and must not block.
-    /// `requests` is read on that thread, too.
-    package func sendAll<Requests: Sequence<PushRequest> & Sendable>(
-        _ requests: Requests,
+    /// `next` gives the next push, `nil` at the end; `each` is given the number of a push, from 0, and how it ended. Both are
+    /// called on the client's thread, one at a time, and must not block.
+    package func sendAll(
         inFlight: Int,
+        next: @escaping @Sendable () -> PushRequest?,
         each: @escaping @Sendable (Int, Result<PushResponse, APNsError>) -> Void
     ) async {
         let loop = loop
         await withCheckedContinuation { continuation in
-            PushRun(requests, inFlight: inFlight, each: each) { continuation.resume() }.start(loop)
+            PushRun(inFlight: inFlight, next: next, each: each) { continuation.resume() }.start(loop)
         }
     }
 

@@ -23,8 +23,10 @@ public struct APNsEndpoint: Sendable, Hashable, CustomStringConvertible {
     public static let sandbox = APNsEndpoint(host: "api.sandbox.push.apple.com", port: 443, environment: .sandbox)
 
     /// A server of one's own, which must have a certificate for `host`.
-    public static func custom(host: String, port: UInt16) -> APNsEndpoint {
-        APNsEndpoint(host: host, port: port, environment: .custom)
+    ///
+    /// - Parameter environment: which tokens it passes on, where it stands before one of Apple's.
+    public static func custom(host: String, port: UInt16, environment: Environment = .custom) -> APNsEndpoint {
+        APNsEndpoint(host: host, port: port, environment: environment)
     }
 
     /// The same service on port 2197, for networks that let nothing through on 443.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What kind of notification a push is: the header `apns-push-type`.
 public struct PushType: RawRepresentable, Sendable, Hashable {
     /// The header's value.
@@ -102,7 +104,10 @@ public struct PushRequest: Sendable, Hashable {
 
     private static func check(token: String) throws(APNsError) {
         let count = token.utf8.count
-        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit, token.utf8.allSatisfy(\.isHexDigit) else {
+        let isHex = { (bytes: UnsafeBufferPointer<UInt8>) in bytes.allSatisfy(\.isHexDigit) }
+        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit,
+            token.utf8.withContiguousStorageIfAvailable(isHex) ?? token.utf8.allSatisfy(\.isHexDigit)
+        else {
             throw APNsError(
                 .badRequest,
                 "The device token is not an even number of hexadecimal digits, at most \(tokenLimit): it has \(count).",
@@ -118,7 +123,7 @@ public struct PushRequest: Sendable, Hashable {
         guard isFieldValue(type.rawValue), type.rawValue.utf8.count <= 64 else {
             throw APNsError(.badRequest, "The push type “\(type.rawValue)” is none of Apple's.")
         }
-        if type == .liveActivity, !topic.hasSuffix(".push-type.liveactivity") {
+        if type == .liveActivity, !topic.utf8.reversed().starts(with: ".push-type.liveactivity".utf8.reversed()) {
             throw APNsError(
                 .badRequest,
                 "The topic “\(topic)” is none for a Live Activity.",
@@ -151,11 +156,22 @@ enum PushID {
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
 
+    private static let start = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
+    private static let counter = Atomic<UInt64>(0)
+
+    /// The last steps of SplitMix64, by which different numbers stay different.
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        var number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        return number ^ (number >> 31)
+    }
+
     /// A new one (version 4), in small letters as Apple answers them.
     static func random() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let high = generator.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
-        let low = generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        // Ids must differ, not be secret: asking the system for each would cost more than sending the push.
+        let count = counter.wrappingAdd(1, ordering: .relaxed).oldValue
+        let high = mixed(start.0 &+ count) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+        let low = mixed(start.1 &- count) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return String(unsafeUninitializedCapacity: 36) { buffer in
             var place = 0
             for index in 0..<32 {

@@ -42,6 +42,8 @@ extension PushResponse {
         case .forgetToken: return "\(what): \(token) is not valid any more. It must be forgotten."
         case .badToken where reason?.code == .deviceTokenNotForTopic:
             return "\(what): \(token) is another app's. Check that the topic has the bundle id of the app that sent it."
+        case .badToken where environment == .custom:
+            return "\(what): the server does not know \(token) It may be one of another environment."
         case .badToken:
             let other = environment == .production ? "sandbox" : "production"
             return "\(what): \(token) is none of the \(environment.rawValue) environment. "

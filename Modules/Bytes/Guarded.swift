@@ -1,4 +1,4 @@
-import Synchronization
+package import Synchronization
 
 /// A `Mutex` that ThreadSanitizer can see through.
 ///
@@ -6,8 +6,8 @@ import Synchronization
 /// instrumented; so each contended lock looks like a race. The atomic in here says the same as the lock, where
 /// ThreadSanitizer sees it. Without it, that is two plain moves.
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
-    private let mutex: Mutex<Value>
-    private let turn = Atomic<UInt8>(0)
+    @usableFromInline let mutex: Mutex<Value>
+    @usableFromInline let turn = Atomic<UInt8>(0)
 
     /// Guards `value`.
     package init(_ value: consuming sending Value) {
@@ -15,6 +15,9 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     }
 
     /// Lets `body` alone have the value.
+    ///
+    /// Inlinable: as a call to another module, it would look up the types of value and result each time.
+    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -16,6 +16,14 @@ struct Program: Sendable {
         verbs.first { $0.name == name }
     }
 
+    /// The verbs whose name has a second word, after that of `verb`.
+    func verbs(under verb: Verb) -> [Verb] {
+        verbs.filter { $0.words.count == 2 && $0.words[0] == verb.name }
+    }
+
+    /// The verbs whose name is one word.
+    var mainVerbs: [Verb] { verbs.filter { $0.words.count == 1 } }
+
     /// Does what `arguments` (without the program's own name) say.
     func run(_ arguments: [String], console: Console, environment: [String: String]) async -> ExitCode {
         let asJSON = arguments.prefix { $0 != "--" }.contains("--json")
@@ -48,7 +56,12 @@ struct Program: Sendable {
             console.write(helpPage(for: console.output).overview(of: self))
             return .done
         default:
-            let verb = try named(first)
+            var rest = rest
+            var verb = try named(first)
+            if let second = rest.first, let under = verbs(under: verb).first(where: { $0.words[1] == second }) {
+                verb = under
+                rest.removeFirst()
+            }
             if rest.prefix(while: { $0 != "--" }).contains(where: isHelp) {
                 console.write(helpPage(for: console.output).page(of: verb))
                 return .done

@@ -47,12 +47,12 @@ package struct StandInCredentials: Sendable {
         defer { X509_free(certificate) }
         let name = X509_get_subject_name(certificate)
         let now = time(nil)
-        let subject = Array("Stand-in for APNs".utf8)
+        let title = Array("Stand-in for APNs".utf8)
         guard X509_set_version(certificate, 2) == 1,
             ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), .random(in: 1...UInt64(Int64.max))) == 1,
             ASN1_TIME_set(X509_getm_notBefore(certificate), now - 3600) != nil,
             ASN1_TIME_set(X509_getm_notAfter(certificate), now + 30 * 86_400) != nil,
-            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_FLAG, subject, Int32(subject.count), -1, 0) == 1,
+            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_FLAG, title, Int32(title.count), -1, 0) == 1,
             X509_set_issuer_name(certificate, name) == 1, X509_set_pubkey(certificate, key) == 1
         else { throw StandInFailure("fill a certificate") }
         var context = X509V3_CTX()

@@ -68,8 +68,9 @@ struct JSONCheck {
             skipSpace()
             guard peek == UInt8(ascii: ":") else { return false }
             place += 1
-            // Nothing deeper is asked for.
-            let inner = depth < 2 ? (path.isEmpty ? "" : path + ".") + String(decoding: name, as: UTF8.self) : "…"
+            // Nothing is asked for but what lies on the top, or in `aps`.
+            let text = depth == 0 || path == "aps" ? String(decoding: name, as: UTF8.self) : "…"
+            let inner = path == "aps" ? "aps." + text : text
             guard value(inner, depth + 1) else { return false }
             skipSpace()
             defer { place += 1 }

@@ -24,8 +24,6 @@ package struct StandInLedger: Sendable {
     package var requests = 0
     /// Requests that were answered with 200.
     package var delivered = 0
-    /// Requests that a GOAWAY left out.
-    package var leftOut = 0
     /// GOAWAYs sent.
     package var goaways = 0
     /// PINGs that came.

@@ -5,12 +5,6 @@ final class IncomingRequest {
         case method, path, authorization, topic, pushType, priority, expiration, id, collapseID
     }
 
-    private static let names: [Field: String] = [
-        .method: ":method", .path: ":path", .authorization: "authorization", .topic: "apns-topic",
-        .pushType: "apns-push-type", .priority: "apns-priority", .expiration: "apns-expiration", .id: "apns-id",
-        .collapseID: "apns-collapse-id",
-    ]
-    private static let fields: [(bytes: [UInt8], field: Field)] = names.map { (Array($0.value.utf8), $0.key) }
     /// The most bytes of a body that are kept; one more than the limit would do.
     private static let bodyKept = 8192
 
@@ -21,11 +15,23 @@ final class IncomingRequest {
     private(set) var isDoubled = false
 
     func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        guard let field = Self.fields.first(where: { $0.bytes.count == name.count && $0.bytes.elementsEqual(name) })
-        else { return }
-        if ranges[field.field.rawValue] != nil { isDoubled = true }
-        ranges[field.field.rawValue] = values.count..<values.count + value.count
+        guard let field = Self.field(name) else { return }
+        if ranges[field.rawValue] != nil { isDoubled = true }
+        ranges[field.rawValue] = values.count..<values.count + value.count
         values += value
+    }
+
+    private static func field(_ name: UnsafeBufferPointer<UInt8>) -> Field? {
+        switch name.count {
+        case 5: name.isSame(":path") ? .path : nil
+        case 7: name.isSame(":method") ? .method : name.isSame("apns-id") ? .id : nil
+        case 10: name.isSame("apns-topic") ? .topic : nil
+        case 13: name.isSame("authorization") ? .authorization : name.isSame("apns-priority") ? .priority : nil
+        case 14: name.isSame("apns-push-type") ? .pushType : nil
+        case 15: name.isSame("apns-expiration") ? .expiration : nil
+        case 16: name.isSame("apns-collapse-id") ? .collapseID : nil
+        default: nil
+        }
     }
 
     func add(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -43,7 +49,8 @@ final class IncomingRequest {
     /// The device's token; empty where the path has none.
     var token: ArraySlice<UInt8> {
         let path = self[.path]
-        return path.starts(with: RequestJudge.pathStart) ? path.dropFirst(RequestJudge.pathStart.count) : []
+        return path.prefix(RequestJudge.pathStart.count).isSame(RequestJudge.pathStart)
+            ? path.dropFirst(RequestJudge.pathStart.count) : []
     }
 }
 
@@ -51,13 +58,15 @@ final class IncomingRequest {
 struct RequestJudge {
     static let pathStart = Array("/3/device/".utf8)
     static let payloadLimit = 4096
+    private static let bundle = Array(StandInCredentials.bundleID.utf8)
+    private static let suffix = Array(".push-type.liveactivity".utf8)
 
     var tokens: TokenJudge
 
     /// Why the request is refused; `nil` where it is not.
     mutating func fault(_ request: IncomingRequest, now: Int64) -> (Int, String)? {
-        guard request[.method].elementsEqual("POST".utf8) else { return (405, "MethodNotAllowed") }
-        guard request[.path].starts(with: Self.pathStart) else { return (404, "BadPath") }
+        guard request[.method].isSame("POST") else { return (405, "MethodNotAllowed") }
+        guard request[.path].prefix(Self.pathStart.count).isSame(Self.pathStart) else { return (404, "BadPath") }
         if request.isDoubled { return (400, "DuplicateHeaders") }
         let token = request.token
         guard !token.isEmpty else { return (400, "MissingDeviceToken") }
@@ -67,15 +76,14 @@ struct RequestJudge {
     }
 
     private func headerFault(_ request: IncomingRequest) -> (Int, String)? {
-        let isActivity = request[.pushType].elementsEqual("liveactivity".utf8)
-        guard isActivity || request[.pushType].elementsEqual("alert".utf8) else { return (400, "InvalidPushType") }
+        let isActivity = request[.pushType].isSame("liveactivity")
+        guard isActivity || request[.pushType].isSame("alert") else { return (400, "InvalidPushType") }
         guard request.has(.topic) else { return (400, "MissingTopic") }
-        let suffix = isActivity ? ".push-type.liveactivity" : ""
-        if isActivity, !request[.topic].reversed().starts(with: suffix.utf8.reversed()) { return (400, "BadTopic") }
-        guard request[.topic].elementsEqual((StandInCredentials.bundleID + suffix).utf8) else {
+        if isActivity, !request[.topic].suffix(Self.suffix.count).isSame(Self.suffix) { return (400, "BadTopic") }
+        guard request[.topic].isSame(isActivity ? Self.bundle + Self.suffix : Self.bundle) else {
             return (400, "TopicDisallowed")
         }
-        guard request[.priority].elementsEqual("5".utf8) || request[.priority].elementsEqual("10".utf8) else {
+        guard request[.priority].isSame("5") || request[.priority].isSame("10") else {
             return (400, "BadPriority")
         }
         if request.has(.expiration) {
@@ -91,7 +99,7 @@ struct RequestJudge {
     private func bodyFault(_ request: IncomingRequest) -> (Int, String)? {
         guard !request.body.isEmpty else { return (400, "PayloadEmpty") }
         guard request.body.count <= Self.payloadLimit else { return (413, "PayloadTooLarge") }
-        guard request[.pushType].elementsEqual("liveactivity".utf8) else { return nil }
+        guard request[.pushType].isSame("liveactivity") else { return nil }
         // Apple takes these, and the device drops them; a word of our own makes the mistake plain.
         guard let json = JSONCheck(request.body[...], wanted: ["aps.timestamp", "aps.event"]),
             let timestamp = json.numbers["aps.timestamp"], Int64(timestamp) != nil,

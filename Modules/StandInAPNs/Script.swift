@@ -62,6 +62,8 @@ package struct StandInScript: Sendable {
     package var mishapConnections: Int?
     /// `SETTINGS_MAX_CONCURRENT_STREAMS`.
     package var streamLimit: UInt32 = 1000
+    /// How many new provider tokens may come within 20 minutes; read when the server starts.
+    package var tokenUpdateLimit = 2
     /// Closes connections before the handshake.
     package var rejectsTLS = false
     /// What is chosen by ALPN; `nil` chooses nothing.

@@ -11,19 +11,20 @@ extension ServerConnection {
             guard let request = requests[stream] else { continue }
             if isLeaving, stream > lastJudged {
                 requests[stream] = nil
-                core.state.withLock { $0.ledger.leftOut += 1 }
                 continue
             }
             lastJudged = max(lastJudged, stream)
             count += 1
-            answer(stream, request, judge.fault(request, now: now))
+            let fault = judge.fault(request, now: now)
+            answer(stream, request, fault, providerTokens: judge.tokens.count)
         }
         complete.removeAll(keepingCapacity: true)
     }
 
-    private func answer(_ stream: Int32, _ request: IncomingRequest, _ fault: (Int, String)?) {
+    private func answer(_ stream: Int32, _ request: IncomingRequest, _ fault: (Int, String)?, providerTokens: Int) {
         let (answer, isHeld, script) = core.state.withLock { state in
             state.ledger.requests += 1
+            state.ledger.providerTokens = providerTokens
             state.ledger.mostStreams = max(state.ledger.mostStreams, requests.count)
             let answer = Self.choose(&state, request, fault)
             Self.note(&state.ledger, answer, request, core.record)
@@ -84,7 +85,9 @@ extension ServerConnection {
 
     private func happen(_ mishap: StandInScript.Mishap) {
         switch mishap {
-        case .close: close()
+        case .close:
+            flush()
+            close()
         case .stall:
             flush()
             isStalled = true
@@ -245,23 +248,32 @@ extension ServerConnection {
 private enum ResponseFields {
     /// Gives the fields to `body`; nghttp2 copies them.
     static func with(_ fields: [(String, String)], _ body: (UnsafeMutablePointer<nghttp2_nv>, Int) -> Void) {
-        let texts = fields.map { (Array($0.0.utf8), Array($0.1.utf8)) }
-        var bytes: [UInt8] = texts.reduce(into: [0]) { $0 += $1.0 + $1.1 }
+        var bytes: [UInt8] = [0]
+        bytes.reserveCapacity(256)
+        var lengths: [(Int, Int)] = []
+        for (name, value) in fields {
+            bytes += name.utf8
+            bytes += value.utf8
+            lengths.append((name.utf8.count, value.utf8.count))
+        }
         bytes.withUnsafeMutableBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
-            var offset = 1
-            var list: [nghttp2_nv] = texts.map { name, value in
-                defer { offset += name.count + value.count }
-                return nghttp2_nv(
-                    name: base + offset,
-                    value: base + offset + name.count,
-                    namelen: name.count,
-                    valuelen: value.count,
-                    flags: 0
-                )
-            }
-            list.withUnsafeMutableBufferPointer { list in
-                if let fields = list.baseAddress { body(fields, list.count) }
+            withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) { list in
+                var offset = 1
+                for (index, (name, value)) in lengths.enumerated() {
+                    list.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: base + offset,
+                            value: base + offset + name,
+                            namelen: name,
+                            valuelen: value,
+                            flags: 0
+                        )
+                    )
+                    offset += name + value
+                }
+                if let first = list.baseAddress { body(first, fields.count) }
             }
         }
     }

@@ -23,6 +23,8 @@ final class ServerConnection {
     private(set) var session: OpaquePointer?
     var isStalled = false
     private var wantsWrite = false
+    /// Whether OpenSSL may hold bytes that it read ahead.
+    private(set) var hasMoreInput = false
     private let out = UnsafeMutablePointer<UInt8>.allocate(capacity: outCapacity)
     private var outStart = 0
     private var outEnd = 0
@@ -40,6 +42,8 @@ final class ServerConnection {
     var count = 0
     var lastJudged: Int32 = 0
     var isLeaving = false
+    /// Whether all is said.
+    private var isLingering = false
 
     init?(_ number: Int, _ descriptor: Int32, _ tls: ServerTLS, _ core: StandInCore) {
         guard let ssl = SSL_new(tls.context) else { return nil }
@@ -79,6 +83,7 @@ final class ServerConnection {
             // A stalled one says only that the client has gone.
             return close()
         }
+        if isLingering { return linger() }
         if session == nil { shakeHands() }
         guard session != nil else { return }
         read(&judge)
@@ -107,6 +112,7 @@ final class ServerConnection {
 
     private func read(_ judge: inout RequestJudge) {
         guard let session else { return }
+        hasMoreInput = false
         for _ in 0..<64 {
             ERR_clear_error()
             let count = SSL_read(ssl, input, 64 << 10)
@@ -122,11 +128,12 @@ final class ServerConnection {
             judgeComplete(&judge)
             if isStalled || isClosed { return }
         }
+        hasMoreInput = true
     }
 
     /// Encrypts and sends what there is to send.
     func flush() {
-        guard let session, !isClosed, !isStalled else { return }
+        guard let session, !isClosed, !isStalled, !isLingering else { return }
         while true {
             gather(session)
             guard outEnd > outStart else { break }
@@ -140,7 +147,20 @@ final class ServerConnection {
             wantsWrite = false
             outStart += Int(count)
         }
-        if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 { close() }
+        if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0, !isLingering {
+            isLingering = true
+            shutdown(descriptor, Int32(SHUT_WR))
+        }
+    }
+
+    /// Reads what still comes until the client has gone: closing before would make the system throw away answers that are
+    /// on their way.
+    private func linger() {
+        while true {
+            let count = recv(descriptor, input, 64 << 10, 0)
+            if count < 0, errno == EAGAIN { return }
+            guard count > 0 else { return close() }
+        }
     }
 
     private func gather(_ session: OpaquePointer) {

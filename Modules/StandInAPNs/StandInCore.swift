@@ -88,7 +88,7 @@ final class StandInCore: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 && system_listen(descriptor, 128) == 0
+                bind(descriptor, pointer, length) == 0 && startListening(descriptor, 128) == 0
                     && getsockname(descriptor, pointer, &length) == 0
             }
         }
@@ -102,7 +102,8 @@ final class StandInCore: Sendable {
 
     private func run(_ tls: ServerTLS) {
         tls.chooseProtocol(self)
-        var judge = RequestJudge(tokens: TokenJudge(publicKey: credentials.providerPublicKey))
+        let updateLimit = state.withLock { $0.script.tokenUpdateLimit }
+        var judge = RequestJudge(tokens: TokenJudge(publicKey: credentials.providerPublicKey, updateLimit: updateLimit))
         var connections: [ServerConnection] = []
         var number = 0
         while true {
@@ -112,7 +113,8 @@ final class StandInCore: Sendable {
             for connection in served {
                 sockets.append(pollfd(fd: connection.descriptor, events: connection.pollEvents, revents: 0))
             }
-            while poll(&sockets, nfds_t(sockets.count), -1) < 0, errno == EINTR {}
+            let wait: Int32 = served.contains(where: \.hasMoreInput) ? 0 : -1
+            while poll(&sockets, nfds_t(sockets.count), wait) < 0, errno == EINTR {}
             if sockets[0].revents != 0 {
                 var bytes = (UInt64(0), UInt64(0))
                 withUnsafeMutableBytes(of: &bytes) { while read(wakeOut, $0.baseAddress, $0.count) == $0.count {} }
@@ -132,20 +134,20 @@ final class StandInCore: Sendable {
                     }
                 }
             }
-            for (index, connection) in served.enumerated() where sockets[index + 2].revents != 0 {
+            for (index, connection) in served.enumerated()
+            where sockets[index + 2].revents != 0 || connection.hasMoreInput {
                 connection.ready(&judge)
             }
             connections.removeAll { $0.isClosed }
-            tellWaiters(providerTokens: judge.tokens.count)
+            tellWaiters()
         }
         // Waiters get what there is; their test will say that it is not enough.
         for waiter in state.withLock({ $0.waiters }) { waiter.continuation.resume() }
         for connection in connections { connection.close() }
     }
 
-    private func tellWaiters(providerTokens: Int) {
+    private func tellWaiters() {
         let satisfied = state.withLock { state in
-            state.ledger.providerTokens = providerTokens
             guard !state.waiters.isEmpty else { return [] as [CheckedContinuation<Void, Never>] }
             let ledger = state.ledger
             let satisfied = state.waiters.filter { $0.isEnough(ledger) }.map(\.continuation)
@@ -185,7 +187,7 @@ final class StandInCore: Sendable {
 }
 
 /// `listen`, which has another meaning inside ``StandInCore``.
-private func system_listen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func startListening(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 
 /// The server's side of TLS.
 final class ServerTLS: Sendable {

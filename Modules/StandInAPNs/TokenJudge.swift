@@ -4,8 +4,7 @@ import COpenSSL
 struct TokenJudge {
     /// After how many seconds a token is too old.
     static let ageLimit: Int64 = 3600
-    /// How often new ones may come: so many within ``updateSpan``.
-    static let updateLimit = 2
+    /// In how many seconds only so many new ones may come.
     static let updateSpan: Int64 = 1200
 
     private let publicKey: [UInt8]
@@ -16,8 +15,11 @@ struct TokenJudge {
     /// Different tokens that came.
     private(set) var count = 0
 
-    init(publicKey: [UInt8]) {
+    private let updateLimit: Int
+
+    init(publicKey: [UInt8], updateLimit: Int) {
         self.publicKey = publicKey
+        self.updateLimit = updateLimit
     }
 
     /// Why the header `authorization` is refused; `nil` where it is not.
@@ -32,7 +34,7 @@ struct TokenJudge {
 
     /// When it was made; `nil` for one that is not valid, the greatest number for one that comes too soon.
     private mutating func issueTime(_ header: ArraySlice<UInt8>, _ now: Int64) -> Int64? {
-        if let last, last.text.elementsEqual(header) { return last.issuedAt }
+        if let last, header.isSame(last.text) { return last.issuedAt }
         let text = Array(header)
         if let issuedAt = known[text] {
             last = (text, issuedAt)
@@ -40,7 +42,7 @@ struct TokenJudge {
         }
         guard let issuedAt = read(text) else { return nil }
         updates.removeAll { $0 <= now - Self.updateSpan }
-        guard updates.count < Self.updateLimit else { return .max }
+        guard updates.count < updateLimit else { return .max }
         updates.append(now)
         count += 1
         known[text] = issuedAt

@@ -25,7 +25,9 @@ struct World: Sendable {
         configuration = APNsConfiguration(.custom(host: server.host, port: server.port))
         configuration.caFile = try folder.write(server.credentials.certificate, to: "ca.pem")
         configuration.backOff = PushBackOff(first: .milliseconds(2), limit: .milliseconds(20))
-        configuration.requestTimeout = .seconds(30)
+        // On a machine that is busy with every other test, seconds pass for nothing.
+        configuration.requestTimeout = .seconds(50)
+        configuration.silenceTimeout = .seconds(40)
         configuration.random = { 0.5 }
         configuration.clock.wallSeconds = { clock.seconds }
         change(&configuration)
@@ -109,21 +111,28 @@ func apnsError<Value>(_ body: () async throws -> Value) async -> APNsError? {
     }
 }
 
-/// Many pushes, made as they are read.
-struct Pushes: Sequence, Sendable {
-    let count: Int
+/// Gives so many pushes, one after the other, to the tokens from 1 on.
+func pushes(_ count: Int) -> @Sendable () -> PushRequest? {
+    let given = Given()
+    return {
+        let number = given.next()
+        guard number <= count else { return nil }
+        do {
+            return try World.push(number)
+        } catch {
+            Issue.record("\(error)")
+            return nil
+        }
+    }
+}
 
-    func makeIterator() -> AnyIterator<PushRequest> {
-        var next = 0
-        return AnyIterator {
-            guard next < count else { return nil }
-            next += 1
-            do {
-                return try World.push(next)
-            } catch {
-                Issue.record("\(error)")
-                return nil
-            }
+private final class Given: Sendable {
+    private let count = Guarded(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
         }
     }
 }

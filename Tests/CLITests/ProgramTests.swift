@@ -186,8 +186,8 @@ private let endings = Program(
             let plain = example.command.replacing(#/ > .*/#, with: "").replacing(#/<\(.*?\)|'[^']*'/#, with: "X=Y")
             let words = plain.split(separator: " ").map(String.init)
             guard words.first == "ferry" else { continue }
-            #expect(words[1] == name)
-            #expect(throws: Never.self) { try verb.parse(Array(words.dropFirst(2))) }
+            #expect(words.dropFirst().prefix(verb.words.count).elementsEqual(verb.words))
+            #expect(throws: Never.self) { try verb.parse(Array(words.dropFirst(1 + verb.words.count))) }
         }
     }
 }

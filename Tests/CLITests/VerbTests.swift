@@ -236,6 +236,36 @@ struct `ferry demo and bench` {
         #expect(result.text.contains("failed"))
     }
 
+    @Test(arguments: [nil, "100"]) func `measure pushes, and lose none`(goawayEvery: String?) async throws {
+        let ferry = try Command()
+        let result = try await ferry.run(
+            ["bench", "apns", "--requests", "1000", "--streams", "20", "--runs", "1", "--json"]
+                + (goawayEvery.map { ["--goaway-every", $0] } ?? [])
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try await Python.lines(result.output) == 1)
+        #expect(try await Python.value(result.output, "requests") == "1000")
+        #expect(try await Python.value(result.output, "lost") == "0")
+        #expect(try await Python.value(result.output, "duplicates") == "0")
+        #expect(try await Python.value(result.output, "rows.0.name") == "sendAll")
+        #expect(try await Python.value(result.output, "rows.1.name") == "send")
+        // The last GOAWAY comes with the last push: another connection is needed only where a push is left.
+        if goawayEvery != nil {
+            let connections = try await Python.value(result.output, "rows.0.connections")
+            #expect(["10", "11"].contains(connections))
+        }
+    }
+
+    @Test func `explain a verb of two words`() async throws {
+        let ferry = try Command()
+        let page = try await ferry.run(["help", "bench", "apns"])
+        #expect(page.status == 0)
+        #expect(page.text.contains("ferry bench apns [OPTIONS]"))
+        #expect(try await ferry.run(["bench", "apns", "--help"]).text == page.text)
+        #expect(try await ferry.run(["bench", "apns", "extra"]).status == 2)
+        #expect(try await ferry.run(["help", "bench", "nonsense"]).status == 2)
+    }
+
     @Test(arguments: ["bash", "zsh"]) func `are completed by a script`(shell: String) async throws {
         let ferry = try Command()
         let result = try await ferry.run(["completion", shell])

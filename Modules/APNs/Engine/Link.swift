@@ -54,43 +54,45 @@ final class Link {
 
     let id: Int
     let configuration: APNsConfiguration
-    private(set) var phase = Phase.resolving
+    var phase = Phase.resolving
     /// Why it is closed; `nil` after an orderly end.
-    private(set) var failure: Failure?
+    var failure: Failure?
     /// What became of streams, for the engine to take.
     var ends: [(push: Push, end: StreamEnd)] = []
     /// The pushes under way, by the number of their stream.
-    var streams: [Int32: Push] = [:]
+    var streams = StreamTable()
     /// Whether no new streams may be opened: a GOAWAY came, or we want another connection.
     var isDraining = false
     /// Whether the server has answered anything yet.
-    private(set) var hasAnswered = false
+    var hasAnswered = false
     /// Whether the handshake was done.
-    private(set) var hasOpened = false
+    var hasOpened = false
     var goaways = 0
 
-    private let tls: TLSContext
-    private var session: OpaquePointer?
-    private var ssl: OpaquePointer?
-    private(set) var descriptor: Int32 = -1
-    private var addresses: [SocketAddress] = []
-    private var lastRefusal = ""
-    private var proxyOut: [UInt8] = []
-    private var proxyIn: [UInt8] = []
-    private let header: HeaderBlock
-    private let out = UnsafeMutablePointer<UInt8>.allocate(capacity: outCapacity)
-    private var outStart = 0
-    private var outEnd = 0
-    private let input = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 << 10)
-    private var wantsWrite = false
+    let tls: TLSContext
+    var session: OpaquePointer?
+    var ssl: OpaquePointer?
+    var descriptor: Int32 = -1
+    var addresses: [SocketAddress] = []
+    var lastRefusal = ""
+    var proxyOut: [UInt8] = []
+    var proxyIn: [UInt8] = []
+    let header: HeaderBlock
+    let out = UnsafeMutablePointer<UInt8>.allocate(capacity: outCapacity)
+    var outStart = 0
+    var outEnd = 0
+    let input = UnsafeMutablePointer<UInt8>.allocate(capacity: 64 << 10)
+    var wantsWrite = false
+    /// Whether OpenSSL may hold bytes that it read ahead: the socket would not tell of them.
+    var hasMoreInput = false
 
-    private var connectDeadline: Duration
-    private var addressDeadline: Duration?
+    var connectDeadline: Duration
+    var addressDeadline: Duration?
     /// When bytes last came, or the first stream since then was opened.
-    private var lastHeard: Duration
-    private var pingSentAt: Duration?
+    var lastHeard: Duration
+    var pingSentAt: Duration?
     /// The push that the last header field was for: fields of one answer come one after the other.
-    private var lastFound: (id: Int32, push: Push)?
+    var lastFound: (id: Int32, push: Push)?
 
     init(_ id: Int, _ configuration: APNsConfiguration, _ tls: TLSContext, now: Duration) {
         self.id = id
@@ -119,135 +121,6 @@ final class Link {
     var isSpent: Bool { isDraining && streams.isEmpty && phase == .open }
 }
 
-// MARK: - Coming about
-
-extension Link {
-    /// The host to connect to, which may be the proxy's.
-    var target: (host: String, port: UInt16) {
-        if let proxy = configuration.proxy { return (proxy.host, proxy.port) }
-        return (configuration.endpoint.host, configuration.endpoint.port)
-    }
-
-    /// The addresses are known.
-    func resolved(_ answer: Resolver.Answer, now: Duration) {
-        guard phase == .resolving else { return }
-        switch answer {
-        case .nothing(let reason):
-            let whose = configuration.proxy == nil ? "" : "the proxy "
-            fail(
-                .nameNotFound,
-                "\(whose)\(target.host) has no address: \(reason)",
-                remedy: "Check the name and this machine's network."
-            )
-        case .addresses(let found):
-            addresses = found
-            connectNext(now)
-        }
-    }
-
-    private func connectNext(_ now: Duration) {
-        closeSocket()
-        while !addresses.isEmpty {
-            let address = addresses.removeFirst()
-            switch address.connect() {
-            case .failure(let error): lastRefusal = error.text
-            case .success(let opened):
-                descriptor = opened
-                phase = .connecting
-                // A dead address must not use up the time that another one needs.
-                let share = addresses.isEmpty ? connectDeadline : now + (connectDeadline - now) / 2
-                addressDeadline = share
-                return
-            }
-        }
-        let whose = configuration.proxy == nil ? "" : "the proxy "
-        fail(
-            configuration.proxy == nil ? .connection : .proxy,
-            "\(whose)\(target.host):\(target.port) cannot be reached: \(lastRefusal)",
-            remedy: "Check this machine's network; Apple also listens on port 2197."
-        )
-    }
-
-    private func connected(_ now: Duration) {
-        var number: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &length)
-        guard number == 0 else {
-            lastRefusal = Errno(number: number).text
-            return connectNext(now)
-        }
-        addressDeadline = nil
-        guard let proxy = configuration.proxy else { return beginHandshake(now) }
-        phase = .askingProxy
-        proxyOut = Array(ProxyTalk.request(to: configuration.endpoint, proxy).utf8)
-        talkToProxy(now)
-    }
-
-    private func talkToProxy(_ now: Duration) {
-        while !proxyOut.isEmpty {
-            let count = send(descriptor, proxyOut, proxyOut.count, Int32(MSG_NOSIGNAL))
-            if count <= 0 {
-                if errno == EINTR { continue }
-                if errno != EAGAIN { failProxy("it closed the connection") }
-                return
-            }
-            proxyOut.removeFirst(count)
-        }
-        while phase == .askingProxy {
-            // Byte by byte would be enough: nothing comes behind the head before we speak.
-            let count = recv(descriptor, input, 4096, 0)
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return }
-            guard count > 0 else { return failProxy("it closed the connection") }
-            proxyIn += UnsafeBufferPointer(start: input, count: count)
-            switch ProxyTalk.answer(proxyIn, limit: Self.proxyAnswerLimit) {
-            case .incomplete: continue
-            case .connected: beginHandshake(now)
-            case .refused(let reason, let remedy, let isFinal):
-                failProxy(reason, remedy: remedy, isFinal: isFinal)
-            }
-        }
-    }
-
-    private func failProxy(_ reason: String, remedy: String? = nil, isFinal: Bool = false) {
-        fail(.proxy, "the proxy \(target.host):\(target.port): \(reason)", remedy: remedy, isFinal: isFinal)
-    }
-
-    private func beginHandshake(_ now: Duration) {
-        guard let ssl = tls.connection(over: descriptor, to: configuration.endpoint.host) else {
-            return fail(.connection, "OpenSSL cannot begin a connection: \(OpenSSL.lastReason())")
-        }
-        self.ssl = ssl
-        phase = .shakingHands
-        shakeHands(now)
-    }
-
-    private func shakeHands(_ now: Duration) {
-        guard let ssl else { return }
-        ERR_clear_error()
-        let result = SSL_do_handshake(ssl)
-        if result != 1 {
-            switch SSL_get_error(ssl, result) {
-            case SSL_ERROR_WANT_READ: wantsWrite = false
-            case SSL_ERROR_WANT_WRITE: wantsWrite = true
-            default: fail(HandshakeFailure.reason(ssl, configuration.endpoint))
-            }
-            return
-        }
-        wantsWrite = false
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        SSL_get0_alpn_selected(ssl, &name, &length)
-        guard length == 2, let name, name[0] == UInt8(ascii: "h"), name[1] == UInt8(ascii: "2"),
-            let session = makeSession()
-        else { return fail(HandshakeFailure.noHTTP2(configuration.endpoint)) }
-        self.session = session
-        phase = .open
-        hasOpened = true
-        lastHeard = now
-    }
-}
-
 // MARK: - Being open
 
 extension Link {
@@ -271,14 +144,14 @@ extension Link {
             if now - lastHeard > configuration.silenceTimeout { ping(now) }
             lastHeard = now
         }
-        streams[stream] = push
+        streams.insert(push, stream)
         return true
     }
 
     /// Gives up on a push that is under way.
     func abandon(_ push: Push) {
-        guard let session, let stream = streams.first(where: { $0.value === push })?.key else { return }
-        streams[stream] = nil
+        guard let session, let stream = streams.stream(of: push) else { return }
+        _ = streams.remove(stream)
         lastFound = nil
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, ferry_code_cancel)
     }
@@ -308,6 +181,7 @@ extension Link {
 
     private func read(_ now: Duration) {
         guard let ssl, let session else { return }
+        hasMoreInput = false
         // So that a server that never pauses cannot keep us from everything else.
         for _ in 0..<64 {
             ERR_clear_error()
@@ -324,6 +198,7 @@ extension Link {
             }
             if phase != .open { return }
         }
+        hasMoreInput = true
     }
 
     private func readEnded(_ result: Int32) {
@@ -412,6 +287,7 @@ extension Link {
             let due = lastHeard + (streams.isEmpty ? configuration.idlePing : configuration.silenceTimeout)
             guard now >= due else { return due }
             ping(now)
+            flush()
             return now + configuration.pingTimeout
         }
     }
@@ -432,20 +308,20 @@ extension Link {
         end(nil)
     }
 
-    private func fail(_ code: APNsError.Code, _ message: String, remedy: String? = nil, isFinal: Bool = false) {
+    func fail(_ code: APNsError.Code, _ message: String, remedy: String? = nil, isFinal: Bool = false) {
         fail(Failure(error: APNsError(code, message + ".", remedy: remedy), isFinal: isFinal))
     }
 
-    private func fail(_ failure: Failure) {
+    func fail(_ failure: Failure) {
         end(failure)
     }
 
     private func end(_ failure: Failure?) {
         guard phase != .closed else { return }
         phase = .closed
+        hasMoreInput = false
         self.failure = failure
-        for push in streams.values { ends.append((push, .lost)) }
-        streams = [:]
+        for push in streams.removeAll() { ends.append((push, .lost)) }
         lastFound = nil
         ERR_clear_error()
     }
@@ -457,136 +333,10 @@ extension Link {
         closeSocket()
     }
 
-    private func closeSocket() {
+    func closeSocket() {
         if let ssl { SSL_free(ssl) }
         ssl = nil
         if descriptor >= 0 { closeDescriptor(descriptor) }
         descriptor = -1
-    }
-}
-
-// MARK: - What nghttp2 tells
-
-extension Link {
-    private func makeSession() -> OpaquePointer? {
-        var callbacks: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else { return nil }
-        defer { nghttp2_session_callbacks_del(callbacks) }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, length, value, size, _, link in
-            guard let link, let frame, let name, let value else { return 0 }
-            return Link.of(link).received(
-                frame.pointee.hd.stream_id,
-                UnsafeBufferPointer(start: name, count: length),
-                UnsafeBufferPointer(start: value, count: size)
-            )
-        }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, link in
-            guard let link else { return 0 }
-            return Link.of(link).received(stream, UnsafeBufferPointer(start: bytes, count: count))
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, link in
-            guard let link, let frame else { return 0 }
-            if frame.pointee.hd.type == ferry_frame_goaway { Link.of(link).receivedGoaway() }
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, link in
-            guard let link else { return 0 }
-            Link.of(link).streamClosed(stream, code)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, link in
-            guard let link, let frame else { return 0 }
-            if frame.pointee.hd.type == ferry_frame_headers { Link.of(link).notSent(frame.pointee.hd.stream_id) }
-            return 0
-        }
-        var session: OpaquePointer?
-        guard nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque()) == 0 else {
-            return nil
-        }
-        let settings = [
-            nghttp2_settings_entry(settings_id: ferry_settings_enable_push, value: 0),
-            nghttp2_settings_entry(settings_id: ferry_settings_max_header_list, value: UInt32(Self.headLimit)),
-        ]
-        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), settings, settings.count)
-        return session
-    }
-
-    private static func of(_ pointer: UnsafeMutableRawPointer) -> Link {
-        Unmanaged<Link>.fromOpaque(pointer).takeUnretainedValue()
-    }
-
-    private static let readPayload: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, _ in
-        guard let pointer = source?.pointee.ptr, let buffer, let flags else { return 0 }
-        let push = Unmanaged<Push>.fromOpaque(pointer).takeUnretainedValue()
-        let count = min(length, push.request.payload.count - push.payloadOffset)
-        push.request.payload.withUnsafeBufferPointer { payload in
-            if let base = payload.baseAddress { buffer.update(from: base + push.payloadOffset, count: count) }
-        }
-        push.payloadOffset += count
-        if push.payloadOffset == push.request.payload.count { flags.pointee |= ferry_data_end }
-        return count
-    }
-
-    private func push(of stream: Int32) -> Push? {
-        if let lastFound, lastFound.id == stream { return lastFound.push }
-        guard let push = streams[stream] else { return nil }
-        lastFound = (stream, push)
-        return push
-    }
-
-    private func received(
-        _ stream: Int32,
-        _ name: UnsafeBufferPointer<UInt8>,
-        _ value: UnsafeBufferPointer<UInt8>
-    ) -> Int32 {
-        guard let push = push(of: stream) else { return 0 }
-        push.headBytes += name.count + value.count + 32
-        guard push.headBytes <= Self.headLimit else {
-            return Int32(ferry_error_temporal)
-        }
-        if name.elementsEqual(":status".utf8) {
-            push.status = value.count == 3 ? value.reduce(0) { $0 * 10 + Int($1) - 48 } : 0
-        } else if name.elementsEqual("retry-after".utf8), value.count <= 64 {
-            push.retryAfter = String(decoding: value, as: UTF8.self)
-        } else if name.elementsEqual("apns-unique-id".utf8), value.count <= 64 {
-            push.uniqueID = String(decoding: value, as: UTF8.self).printable
-        }
-        return 0
-    }
-
-    private func received(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) -> Int32 {
-        guard let push = push(of: stream) else { return 0 }
-        push.bodyBytes += bytes.count
-        push.body += bytes.prefix(Self.bodyKept - push.body.count)
-        if push.bodyBytes > Self.bodyLimit, let session {
-            nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, ferry_code_cancel)
-        }
-        return 0
-    }
-
-    private func receivedGoaway() {
-        isDraining = true
-        goaways += 1
-    }
-
-    private func streamClosed(_ stream: Int32, _ code: UInt32) {
-        guard let push = streams.removeValue(forKey: stream) else { return }
-        lastFound = nil
-        // A status is an answer, however the stream was closed: at most the reason is cut short.
-        if push.status >= 200 {
-            hasAnswered = true
-            ends.append((push, .answered))
-        } else if code == ferry_code_refused {
-            ends.append((push, .notProcessed))
-        } else {
-            ends.append((push, .broken(code)))
-        }
-    }
-
-    private func notSent(_ stream: Int32) {
-        guard let push = streams.removeValue(forKey: stream) else { return }
-        lastFound = nil
-        isDraining = true
-        ends.append((push, .notProcessed))
     }
 }

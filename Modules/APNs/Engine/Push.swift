@@ -2,14 +2,13 @@
 final class Push {
     typealias Outcome = Result<PushResponse, APNsError>
 
-    /// Who waits for the end.
-    enum Receiver {
-        case task(PushTicket, CheckedContinuation<Outcome, Never>)
-        case run(RunState, Int)
-    }
-
     let request: PushRequest
-    let receiver: Receiver
+    // Who waits for the end: a task, or a run. No enumeration, whose copies would cost more than all else here.
+    let ticket: PushTicket?
+    let continuation: CheckedContinuation<Outcome, Never>?
+    let run: RunState?
+    /// Its number in the run.
+    let runNumber: Int
     /// Counts the pushes of a client, from 1: a greater one is newer.
     let number: UInt64
     /// When it fails if no answer is there.
@@ -42,16 +41,42 @@ final class Push {
     var retryAfter: String?
     var uniqueID: String?
 
-    init(_ request: PushRequest, _ receiver: Receiver, number: UInt64, deadline: Duration) {
+    /// A push that a task waits for.
+    init(
+        _ ticket: PushTicket,
+        _ continuation: CheckedContinuation<Outcome, Never>,
+        number: UInt64,
+        deadline: Duration
+    ) {
+        request = ticket.request
+        self.ticket = ticket
+        self.continuation = continuation
+        run = nil
+        runNumber = 0
+        self.number = number
+        self.deadline = deadline
+    }
+
+    /// A push of a run.
+    init(_ request: PushRequest, of run: RunState, _ runNumber: Int, number: UInt64, deadline: Duration) {
         self.request = request
-        self.receiver = receiver
+        ticket = nil
+        continuation = nil
+        self.run = run
+        self.runNumber = runNumber
         self.number = number
         self.deadline = deadline
     }
 
     /// Whether a cancelled task waits for it.
-    var isCancelled: Bool {
-        if case .task(let ticket, _) = receiver { ticket.isCancelled } else { false }
+    var isCancelled: Bool { ticket?.isCancelled ?? false }
+
+    /// Tells whoever waits.
+    func tell(_ outcome: Outcome) {
+        continuation?.resume(returning: outcome)
+        guard let run else { return }
+        run.underWay -= 1
+        run.run.tell(runNumber, outcome)
     }
 
     /// Makes it ready to be written.

@@ -40,11 +40,11 @@ final class PushEngine {
     private var nextDeadline: Duration?
 
     /// How many attempts to connect have failed since the last answer.
-    private var failedDials = 0
-    private var dialNotBefore: Duration?
+    var failedDials = 0
+    var dialNotBefore: Duration?
     private var lastFailure: APNsError?
     /// Until when nothing is sent because the service refused our token, and what callers are told.
-    private var rest: (until: Duration, error: APNsError)?
+    var rest: (until: Duration, error: APNsError)?
 
     /// `lookUp` finds the addresses for the link of that number, which are then told by an order.
     init(_ configuration: APNsConfiguration, _ key: ProviderKey, _ tls: TLSContext, lookUp: @escaping (Int) -> Void) {
@@ -55,9 +55,10 @@ final class PushEngine {
         now = configuration.clock.timer()
     }
 
-    /// Follows orders, then does all that can be done without waiting.
-    func work(_ orders: [PushLoop.Order]) {
+    /// Takes in pushes and follows orders, then does all that can be done without waiting.
+    func work(_ sends: [PushLoop.Send], _ orders: [PushLoop.Order]) {
         now = configuration.clock.timer()
+        for send in sends { take(Push(send.ticket, send.continuation, number: newNumber(), deadline: newDeadline)) }
         for order in orders { follow(order) }
         var isSettled = false
         while !isSettled, !isClosed {
@@ -71,11 +72,10 @@ final class PushEngine {
         }
     }
 
-    private var links: [Link] { draining + (current.map { [$0] } ?? []) }
+    var links: [Link] { draining + (current.map { [$0] } ?? []) }
 
     private func follow(_ order: PushLoop.Order) {
         switch order {
-        case .send(let ticket, let continuation): take(ticket.request, .task(ticket, continuation))
         case .cancel(let ticket): cancel(ticket)
         case .run(let run): runs.append(RunState(run))
         case .resolved(let number, let answer):
@@ -86,10 +86,10 @@ final class PushEngine {
     }
 
     /// Answers what came after the end.
-    func refuse(_ orders: [PushLoop.Order]) {
+    func refuse(_ sends: [PushLoop.Send], _ orders: [PushLoop.Order]) {
+        for send in sends { send.continuation.resume(returning: .failure(.closed)) }
         for order in orders {
             switch order {
-            case .send(_, let continuation): continuation.resume(returning: .failure(.closed))
             case .run(let run): run.finish()
             case .diagnose(let continuation): continuation.resume(returning: diagnostics)
             case .cancel, .resolved, .close: break
@@ -113,10 +113,14 @@ final class PushEngine {
 // MARK: - Pushes come in and end
 
 extension PushEngine {
-    private func take(_ request: PushRequest, _ receiver: Push.Receiver) {
+    private func newNumber() -> UInt64 {
         lastNumber += 1
-        let deadline = now + configuration.requestTimeout
-        let push = Push(request, receiver, number: lastNumber, deadline: deadline)
+        return lastNumber
+    }
+
+    private var newDeadline: Duration { now + configuration.requestTimeout }
+
+    private func take(_ push: Push) {
         if push.isCancelled { return end(push, .failure(.cancelled)) }
         if let rest, now < rest.until { return end(push, .failure(rest.error)) }
         guard line.count < configuration.waitingLimit else {
@@ -131,7 +135,7 @@ extension PushEngine {
                 )
             )
         }
-        if nextDeadline == nil { nextDeadline = deadline }
+        if nextDeadline == nil { nextDeadline = push.deadline }
         if let older = line.add(push) {
             counts.replaced += 1
             end(older, .failure(.replaced))
@@ -149,7 +153,7 @@ extension PushEngine {
                 }
                 state.underWay += 1
                 state.count += 1
-                take(request, .run(state, state.count - 1))
+                take(Push(request, of: state, state.count - 1, number: newNumber(), deadline: newDeadline))
             }
         }
         runs.removeAll { state in
@@ -171,24 +175,17 @@ extension PushEngine {
             if error.code != .replaced { counts.failed += 1 }
         }
         line.ended(push, wasAnswered: wasAnswered)
-        switch push.receiver {
-        case .task(_, let continuation): continuation.resume(returning: outcome)
-        case .run(let state, let number):
-            state.underWay -= 1
-            state.run.tell(number, outcome)
-        }
+        push.tell(outcome)
     }
 
     private func cancel(_ ticket: PushTicket) {
-        func isMeant(_ push: Push) -> Bool {
-            if case .task(let other, _) = push.receiver { other === ticket } else { false }
-        }
+        func isMeant(_ push: Push) -> Bool { push.ticket === ticket }
         if let push = line.all.first(where: isMeant) {
             line.remove(push)
             return end(push, .failure(.cancelled))
         }
         for link in links {
-            guard let push = link.streams.values.first(where: isMeant) else { continue }
+            guard let push = link.streams.pushes.first(where: isMeant) else { continue }
             link.abandon(push)
             return end(push, .failure(.cancelled))
         }
@@ -207,7 +204,7 @@ extension PushEngine {
             end(push, .failure(timeOut(push)))
         }
         for link in links {
-            for push in link.streams.values {
+            for push in link.streams.pushes {
                 guard now >= push.deadline else {
                     note(push.deadline)
                     continue
@@ -218,7 +215,7 @@ extension PushEngine {
         }
     }
 
-    private func note(_ deadline: Duration) {
+    func note(_ deadline: Duration) {
         nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
     }
 
@@ -241,7 +238,7 @@ extension PushEngine {
     }
 
     /// Ends everything that waits with the same error.
-    private func failWaiting(_ error: APNsError) {
+    func failWaiting(_ error: APNsError) {
         for push in line.all {
             line.remove(push)
             end(push, .failure(error))
@@ -251,8 +248,7 @@ extension PushEngine {
     private func closeAll() {
         failWaiting(.closed)
         for link in links {
-            let under = Array(link.streams.values)
-            link.streams = [:]
+            let under = link.streams.removeAll()
             link.close()
             link.ends = []
             link.release()
@@ -265,126 +261,6 @@ extension PushEngine {
         }
         topUp()
         isClosed = true
-    }
-}
-
-// MARK: - Answers
-
-extension PushEngine {
-    private func takeEnds() {
-        for link in links where !link.ends.isEmpty {
-            let ends = link.ends
-            link.ends.removeAll(keepingCapacity: true)
-            var unprocessed: [Push] = []
-            for (push, end) in ends {
-                switch end {
-                case .answered:
-                    failedDials = 0
-                    answered(push, by: link)
-                case .notProcessed where link.isDraining: unprocessed.append(push)
-                case .notProcessed: broken(push, "refused the push again and again")
-                case .lost: unprocessed.append(push)
-                case .broken(let code): broken(push, "broke off the push (HTTP/2 error \(code))")
-                }
-            }
-            // nghttp2 tells of them in no order.
-            unprocessed.sort { $0.number < $1.number }
-            for push in unprocessed { sendAgain(push, after: nil) }
-        }
-    }
-
-    private func sendAgain(_ push: Push, after delay: Duration?) {
-        guard !push.isOver else { return }
-        if push.isCancelled { return end(push, .failure(.cancelled)) }
-        push.notBefore = delay.map { now + $0 }
-        guard line.takeBack(push) else {
-            counts.replaced += 1
-            return end(push, .failure(.replaced))
-        }
-        note(push.deadline)
-    }
-
-    /// A stream that ended without an answer though the connection is there.
-    private func broken(_ push: Push, _ what: String) {
-        push.brokenStreams += 1
-        let delay = configuration.backOff.delay(attempt: push.brokenStreams, random: configuration.random())
-        guard push.brokenStreams <= configuration.retries, now + delay < push.deadline else {
-            return end(push, .failure(APNsError(.connection, "\(configuration.endpoint) \(what).")))
-        }
-        sendAgain(push, after: delay)
-    }
-
-    private func answered(_ push: Push, by link: Link) {
-        guard push.status != 200 else { return end(push, .success(response(push))) }
-        let answer = response(push)
-        switch (push.status, answer.reason?.code) {
-        case (403, .expiredProviderToken) where !push.hasRenewed: renew(push, answer)
-        case (403, .invalidProviderToken):
-            end(push, .success(answer))
-            stop(answer)
-        case (429, .tooManyProviderTokenUpdates):
-            // The connection remembers: every push on it would get the same answer.
-            link.isDraining = true
-            let delay = configuration.backOff.delay(attempt: 1, random: configuration.random())
-            guard !push.hasMoved, now + delay < push.deadline else { return end(push, .success(answer)) }
-            push.hasMoved = true
-            sendAgain(push, after: delay)
-        case (500..., let reason):
-            if reason == .shutdown { link.isDraining = true }
-            busy(push, answer)
-        default: end(push, .success(answer))
-        }
-    }
-
-    private func busy(_ push: Push, _ answer: PushResponse) {
-        push.busyAnswers += 1
-        let delay = max(
-            configuration.backOff.delay(attempt: push.busyAnswers, random: configuration.random()),
-            answer.retryAfter ?? .zero
-        )
-        guard push.busyAnswers <= configuration.retries, now + delay < push.deadline else {
-            return end(push, .success(answer))
-        }
-        sendAgain(push, after: delay)
-    }
-
-    private func renew(_ push: Push, _ answer: PushResponse) {
-        push.hasRenewed = true
-        let order = try? mint.refused(
-            serial: push.tokenSerial,
-            wallSeconds: configuration.clock.wallSeconds(),
-            now: now
-        )
-        guard order == .again else { return end(push, .success(answer)) }
-        sendAgain(push, after: nil)
-    }
-
-    /// Nothing more is sent for a while: the service would answer the same to every push, and blocks who does not stop.
-    private func stop(_ answer: PushResponse) {
-        let error = APNsError(
-            .providerToken,
-            answer.explanation,
-            remedy: "No push is sent with this key for \(Self.restAfterRefusal.components.seconds / 60) minutes."
-        )
-        rest = (now + Self.restAfterRefusal, error)
-        failWaiting(error)
-    }
-
-    private func response(_ push: Push) -> PushResponse {
-        let wallSeconds = configuration.clock.wallSeconds()
-        let body = push.status == 200 ? AnswerBody() : AnswerBody(push.body)
-        return PushResponse(
-            status: push.status,
-            reason: push.status == 200 ? nil : PushReason(body.reason ?? ""),
-            apnsID: push.request.id,
-            uniqueID: push.uniqueID,
-            timestamp: body.timestamp,
-            retryAfter: push.retryAfter.flatMap { RetryAfter.wait($0, wallSeconds: wallSeconds) },
-            attempts: push.attempts,
-            environment: configuration.endpoint.environment,
-            tokenStart: push.status == 200 ? "" : String(push.request.token.prefix(8)),
-            wallSeconds: wallSeconds
-        )
     }
 }
 
@@ -439,7 +315,7 @@ extension PushEngine {
         link.ends.isEmpty ? link.release() : draining.append(link)
     }
 
-    private func dialFailed(_ error: APNsError?) {
+    func dialFailed(_ error: APNsError?) {
         failedDials += 1
         if let error { lastFailure = error }
         dialNotBefore = now + configuration.backOff.delay(attempt: failedDials, random: configuration.random())
@@ -462,6 +338,7 @@ extension PushEngine {
         } catch {
             return failWaiting(error)
         }
+        var opened = 0
         bearer.withUnsafeBufferPointer { bearer in
             while link.canOpen, let push = line.next() {
                 if push.isCancelled {
@@ -469,6 +346,9 @@ extension PushEngine {
                 } else if link.open(push, bearer: bearer, tokenSerial: bearerSerial, now: now) {
                     counts.sent += 1
                     if push.attempts > 1 { counts.resent += 1 }
+                    opened += 1
+                    // About a full record of TLS: the server works on it while we make the next.
+                    if opened.isMultiple(of: 32) { link.flush() }
                 } else {
                     sendAgain(push, after: nil)
                     return
@@ -493,7 +373,7 @@ extension PushEngine {
     /// Reads from those that are ready; the first is not a link's.
     func socketsReady(_ sockets: [pollfd]) {
         now = configuration.clock.timer()
-        for (index, link) in polled.enumerated() where sockets[index + 1].revents != 0 {
+        for (index, link) in polled.enumerated() where sockets[index + 1].revents != 0 || link.hasMoreInput {
             let wasOpen = link.phase == .open
             link.ready(now: now)
             if !wasOpen, link.phase == .open { counts.connections += 1 }
@@ -510,7 +390,7 @@ extension PushEngine {
         for link in links { consider(link.checkTimers(now: now)) }
         if current == nil, line.hasReady { consider(dialNotBefore) }
         consider(line.nextRelease)
-        if links.contains(where: { $0.phase == .closed }) { return 0 }
+        if links.contains(where: { $0.phase == .closed || $0.hasMoreInput }) { return 0 }
         guard let next else { return -1 }
         let (seconds, attoseconds) = max(.zero, next - now).components
         guard seconds < 3600 else { return 3_600_000 }

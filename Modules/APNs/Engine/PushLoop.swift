@@ -14,7 +14,6 @@ import Darwin
 final class PushLoop: Sendable {
     /// What the thread is asked to do.
     enum Order: Sendable {
-        case send(PushTicket, CheckedContinuation<Push.Outcome, Never>)
         case cancel(PushTicket)
         case run(PushRun)
         /// The addresses for the link of that number are known.
@@ -24,7 +23,15 @@ final class PushLoop: Sendable {
         case close
     }
 
+    /// A push, and who waits for it.
+    struct Send: Sendable {
+        let ticket: PushTicket
+        let continuation: CheckedContinuation<Push.Outcome, Never>
+    }
+
     private struct Inbox {
+        /// Taken in before the orders: one that takes a push back comes after the push, or finds it marked.
+        var sends: [Send] = []
         var orders: [Order] = []
         /// Whether the thread waits for a byte in its pipe.
         var isAsleep = false
@@ -66,7 +73,14 @@ final class PushLoop: Sendable {
 
     /// Hands over a push; gives an error, and keeps nothing, when the thread has ended or is about to.
     func send(_ ticket: PushTicket, _ continuation: CheckedContinuation<Push.Outcome, Never>) -> APNsError? {
-        send(.send(ticket, continuation)) ? nil : .closed
+        let (isTaken, wasAsleep) = inbox.withLock { inbox in
+            if inbox.isOver || inbox.isClosing { return (false, false) }
+            inbox.sends.append(Send(ticket: ticket, continuation: continuation))
+            defer { inbox.isAsleep = false }
+            return (true, inbox.isAsleep)
+        }
+        if wasAsleep { wake() }
+        return isTaken ? nil : .closed
     }
 
     /// Takes a push back.
@@ -81,7 +95,7 @@ final class PushLoop: Sendable {
         let (isTaken, wasAsleep) = inbox.withLock { inbox in
             if inbox.isOver { return (false, false) }
             switch order {
-            case .send where inbox.isClosing, .run where inbox.isClosing: return (false, false)
+            case .run where inbox.isClosing: return (false, false)
             case .close: inbox.isClosing = true
             default: break
             }
@@ -125,38 +139,43 @@ extension PushLoop {
     /// The life of the thread.
     private func run(_ tls: TLSContext, _ key: ProviderKey) {
         let engine = PushEngine(configuration, key, tls) { [self] number in look(up: number) }
+        var sends: [Send] = []
         var orders: [Order] = []
         var sockets: [pollfd] = []
         while !engine.isClosed {
-            takeOrders(&orders)
-            engine.work(orders)
+            takeInbox(&sends, &orders)
+            engine.work(sends, orders)
+            sends.removeAll(keepingCapacity: true)
             orders.removeAll(keepingCapacity: true)
             if engine.isClosed { break }
             sockets.removeAll(keepingCapacity: true)
             sockets.append(pollfd(fd: wakeOut, events: Int16(POLLIN), revents: 0))
             engine.addSockets(to: &sockets)
             let isAsleep = fallAsleep()
-            let count = poll(&sockets, nfds_t(sockets.count), isAsleep ? engine.sleepMilliseconds : 0)
+            let sleep = engine.sleepMilliseconds
+            poll(&sockets, nfds_t(sockets.count), isAsleep ? sleep : 0)
             wakeUp()
             if sockets[0].revents != 0 { emptyPipe() }
-            if count > 0 { engine.socketsReady(sockets) }
+            engine.socketsReady(sockets)
         }
         // Whoever sends now is told that it is over; whoever sent before is answered here.
-        let (late, waiters) = inbox.withLock { inbox in
+        let (lateSends, late, waiters) = inbox.withLock { inbox in
             inbox.isOver = true
             inbox.last = engine.diagnostics
             defer {
                 inbox.waiters = []
+                inbox.sends = []
                 inbox.orders = []
             }
-            return (inbox.orders, inbox.waiters)
+            return (inbox.sends, inbox.orders, inbox.waiters)
         }
-        engine.refuse(late)
+        engine.refuse(lateSends, late)
         for waiter in waiters { waiter.resume() }
     }
 
-    private func takeOrders(_ orders: inout [Order]) {
+    private func takeInbox(_ sends: inout [Send], _ orders: inout [Order]) {
         inbox.withLock { inbox in
+            if !inbox.sends.isEmpty { swap(&inbox.sends, &sends) }
             if !inbox.orders.isEmpty { swap(&inbox.orders, &orders) }
         }
     }
@@ -164,7 +183,7 @@ extension PushLoop {
     /// Notes that the thread has to be woken from now on; `false` where orders have come.
     private func fallAsleep() -> Bool {
         inbox.withLock { inbox in
-            inbox.isAsleep = inbox.orders.isEmpty
+            inbox.isAsleep = inbox.orders.isEmpty && inbox.sends.isEmpty
             return inbox.isAsleep
         }
     }

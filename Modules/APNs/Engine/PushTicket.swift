@@ -1,4 +1,3 @@
-import FerryBytes
 import Synchronization
 
 /// A push on its way from a caller to the thread, and the caller's way to take it back.
@@ -29,15 +28,14 @@ final class PushRun: Sendable {
     private let each: @Sendable (Int, Outcome) -> Void
     private let end: @Sendable () -> Void
 
-    init<Requests: Sequence<PushRequest> & Sendable>(
-        _ requests: Requests,
+    init(
         inFlight: Int,
+        next: @escaping @Sendable () -> PushRequest?,
         each: @escaping @Sendable (Int, Outcome) -> Void,
         end: @escaping @Sendable () -> Void
     ) {
-        let source = Source(requests)
-        nextRequest = { source.next() }
         self.inFlight = max(1, inFlight)
+        nextRequest = next
         self.each = each
         self.end = end
     }
@@ -55,20 +53,4 @@ final class PushRun: Sendable {
 
     /// Tells that all have ended.
     func finish() { end() }
-
-    private final class Source<Requests: Sequence<PushRequest> & Sendable>: Sendable {
-        private let requests: Requests
-        private let iterator = Guarded<Requests.Iterator?>(nil)
-
-        init(_ requests: Requests) {
-            self.requests = requests
-        }
-
-        func next() -> PushRequest? {
-            iterator.withLock { [requests] iterator in
-                if iterator == nil { iterator = requests.makeIterator() }
-                return iterator?.next()
-            }
-        }
-    }
 }

@@ -8,12 +8,13 @@ enum BashCompletion {
         for verb in program.verbs {
             cases.add(verb, of: program)
         }
-        let verbs = (program.verbs.map(\.name) + ["--help", "--version"]).joined(separator: " ")
+        let verbs = (program.mainVerbs.map(\.name) + ["--help", "--version"]).joined(separator: " ")
         return
             template
             .replacing("@VALUES@", with: cases.values)
             .replacing("@COUNTS@", with: cases.counts)
             .replacing("@NAMES@", with: cases.names)
+            .replacing("@PAIRS@", with: cases.pairs)
             .replacing("@VERBS@", with: verbs)
             .replacing("@NAME@", with: program.name)
     }
@@ -23,19 +24,29 @@ enum BashCompletion {
         var values = ""
         var counts = ""
         var names = ""
+        /// Verbs of two words.
+        var pairs = ""
 
         mutating func add(_ verb: Verb, of program: Program) {
+            let name = verb.words.joined(separator: "-")
+            if verb.words.count == 2 {
+                pairs += "            \"\(verb.name)\") words=(\"${words[0]}\" \(name) \"${words[@]:3}\") ;;\n"
+            }
             for option in verb.options where !option.isFlag {
-                let pattern = [option.short, option.name].compactMap { $0 }.map { "\(verb.name):\($0)" }
+                let pattern = [option.short, option.name].compactMap { $0 }.map { "\(name):\($0)" }
                     .joined(separator: "|")
                 values += "        \(pattern)) \(action(for: option.kind, program)) ;;\n"
                 counts += "        \(pattern)) count=\(option.count == .list ? "several" : "one") ;;\n"
             }
-            if let positional = verb.positionals.last {
-                values += "        \(verb.name):) \(action(for: positional.kind, program)) ;;\n"
+            let seconds = program.verbs(under: verb).map { $0.words[1] }
+            let actions =
+                verb.positionals.suffix(1).map { action(for: $0.kind, program) }
+                + (seconds.isEmpty ? [] : [(["_@NAME@_words"] + seconds).joined(separator: " ")])
+            if !actions.isEmpty {
+                values += "        \(name):) \(actions.joined(separator: "; ")) ;;\n"
             }
             let spellings = verb.allOptions.flatMap { [$0.short, $0.name].compactMap { $0 } }
-            names += "        \(verb.name)) _@NAME@_words \(spellings.joined(separator: " ")) ;;\n"
+            names += "        \(name)) _@NAME@_words \(spellings.joined(separator: " ")) ;;\n"
         }
 
         private func action(for kind: ValueKind, _ program: Program) -> String {
@@ -45,7 +56,7 @@ enum BashCompletion {
             case .folder:
                 return "_@NAME@_folders ''"
             case .verb:
-                return (["_@NAME@_words"] + program.verbs.map(\.name)).joined(separator: " ")
+                return (["_@NAME@_words"] + program.mainVerbs.map(\.name)).joined(separator: " ")
             case .url, .text, .number, .hexadecimal:
                 return ":"
             case .forms(let forms):
@@ -137,6 +148,9 @@ enum BashCompletion {
                 _@NAME@_words @VERBS@
                 return
             fi
+            # A verb of two words counts as one; the second is complete when another follows.
+            ((${#words[@]} == 3)) || case "${words[1]} ${words[2]}" in
+        @PAIRS@    esac
             verb=${words[1]}
             # Which option is still waiting for a value where the cursor is.
             for word in "${words[@]:2:${#words[@]} - 3}"; do

@@ -2,7 +2,7 @@
 ///
 /// Parsing, help and completion all come from this one description.
 struct Verb: Sendable {
-    /// What people type: `sign`.
+    /// What people type: `sign`; two words where it stands beside the verb of the first: `bench apns`.
     let name: String
     /// One line for the list of verbs, without a full stop.
     let summary: String
@@ -36,6 +36,9 @@ struct Verb: Sendable {
         /// What it is for.
         let help: String
     }
+
+    /// The words of its name.
+    var words: [String] { name.split(separator: " ").map(String.init) }
 
     /// All options, with those that every verb has.
     var allOptions: [Option] { options + [.help] }

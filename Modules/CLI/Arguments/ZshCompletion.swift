@@ -13,7 +13,7 @@ enum ZshCompletion {
                 local -a verbs=(
 
             """
-        for verb in program.verbs {
+        for verb in program.mainVerbs {
             text += "        \(quoted(escaped(verb.name, ":") + ":" + verb.summary))\n"
         }
         text += """
@@ -23,12 +23,28 @@ enum ZshCompletion {
                 case $state in
                 verb) _describe -t commands verb verbs ;;
                 arguments)
-                    case $words[1] in
+                    local name=$words[1]
+
+            """
+        for verb in program.verbs where verb.words.count == 2 {
+            text += """
+                        if ((CURRENT > 2)) && [[ "$words[1] $words[2]" == \(quoted(verb.name)) ]]; then
+                            name=$words[1]-$words[2]
+                            shift words
+                            ((CURRENT -= 1))
+                        fi
+
+                """
+        }
+        text += """
+                    case $name in
 
             """
         for verb in program.verbs {
             let lines = specs(of: verb, program).map { " \\\n                \(quoted($0))" }
-            text += "            \(verb.name))\n                _arguments -s -S" + lines.joined() + "\n"
+            text +=
+                "            \(verb.words.joined(separator: "-")))\n                _arguments -s -S" + lines.joined()
+                + "\n"
             text += "                ;;\n"
         }
         text += """
@@ -71,7 +87,10 @@ enum ZshCompletion {
         }
         for positional in verb.positionals {
             let place = positional.repeats ? "*:" : positional.isOptional ? "::" : ":"
-            specs.append(place + escaped(positional.name, ":") + ":" + action(for: positional.kind, program))
+            let seconds = program.verbs(under: verb).map { $0.words[1] }
+            let values = action(for: positional.kind, program)
+            let action = seconds.isEmpty ? values : "{ compadd -- \(seconds.joined(separator: " ")); \(values) }"
+            specs.append(place + escaped(positional.name, ":") + ":" + action)
         }
         return specs
     }
@@ -82,7 +101,7 @@ enum ZshCompletion {
         case .fileOrURL(let endings): return "{ \(files(endings)); _urls }"
         case .folder: return "_files -/"
         case .url: return "_urls"
-        case .verb: return "(" + program.verbs.map(\.name).joined(separator: " ") + ")"
+        case .verb: return "(" + program.mainVerbs.map(\.name).joined(separator: " ") + ")"
         case .text, .number, .hexadecimal: return " "
         case .forms(let forms):
             guard forms.contains(where: { $0.rest != .nothing }) else {

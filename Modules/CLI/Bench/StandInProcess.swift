@@ -1,0 +1,163 @@
+import FerryAPNs
+import FerryBytes
+import FerryStandInAPNs
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The push service of the benchmark in a process of its own, so that its work is not counted as ours.
+///
+/// It is this program again, told to serve: it writes its keys into a folder and its port to standard output, serves until
+/// standard input ends, and then writes what it saw.
+final class StandInProcess {
+    /// What it saw: pushes taken, and how many different ones where it counts them.
+    struct Seen {
+        var delivered: Int
+        var ids: Int
+    }
+
+    let port: UInt16
+    private let folder: String
+    private let process: pid_t
+    private let toChild: Int32
+    private let fromChild: Int32
+    private var isOver = false
+
+    /// Starts it.
+    init(goawayEvery: Int?) throws {
+        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        let folder = base + "/ferry-apns-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        guard mkdir(folder, 0o700) == 0 else { throw FileFailure("create", folder, errorNumber: errno) }
+        self.folder = folder
+        let arguments =
+            ["bench", "apns", "--serve", folder] + (goawayEvery.map { ["--goaway-every", String($0)] } ?? [])
+        (process, toChild, fromChild) = try Self.spawn(arguments)
+        guard let line = Self.line(fromChild), let port = UInt16(line) else {
+            close(toChild)
+            close(fromChild)
+            while waitpid(process, nil, 0) < 0, errno == EINTR {}
+            for name in ["ca.pem", "key.p8"] { removeFile(folder + "/" + name) }
+            rmdir(folder)
+            throw FileFailure("start", "the stand-in for APNs", errorNumber: ECHILD)
+        }
+        self.port = port
+    }
+
+    deinit {
+        if !isOver { _ = try? end() }
+        for name in ["ca.pem", "key.p8", "body.json"] { removeFile(folder + "/" + name) }
+        rmdir(folder)
+    }
+
+    /// A file in its folder.
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    /// The key that it knows.
+    func key() throws -> ProviderKey {
+        try ProviderKey(
+            p8: try readFile(path("key.p8"), limit: 1 << 16),
+            keyID: StandInCredentials.keyID,
+            teamID: StandInCredentials.teamID
+        )
+    }
+
+    /// How to reach it.
+    func configuration() -> APNsConfiguration {
+        var configuration = APNsConfiguration(.custom(host: "localhost", port: port))
+        configuration.caFile = path("ca.pem")
+        configuration.requestTimeout = .seconds(60)
+        return configuration
+    }
+
+    /// Ends it and gives what it saw.
+    func end() throws -> Seen {
+        isOver = true
+        close(toChild)
+        let numbers = (Self.line(fromChild) ?? "").split(separator: " ").compactMap { Int($0) }
+        close(fromChild)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        guard numbers.count == 2 else {
+            throw FileFailure("read", "what the stand-in for APNs saw", errorNumber: EPIPE)
+        }
+        return Seen(delivered: numbers[0], ids: numbers[1])
+    }
+
+    /// Is the service, until standard input ends.
+    static func serve(_ folder: String, goawayEvery: Int?) throws {
+        var script = StandInScript()
+        script.goawayEvery = goawayEvery
+        // Every run signs a token of its own.
+        script.tokenUpdateLimit = .max
+        let server = try StandInAPNs(script, record: goawayEvery == nil ? .count : .ids)
+        try writeFile(server.credentials.certificate, to: folder + "/ca.pem")
+        try writeFile(server.credentials.providerKey, to: folder + "/key.p8")
+        say("\(server.port)\n")
+        var byte: UInt8 = 0
+        while true {
+            let count = read(STDIN_FILENO, &byte, 1)
+            if count == 0 || (count < 0 && errno != EINTR) { break }
+        }
+        let ledger = server.ledger
+        say("\(ledger.delivered) \(ledger.ids.count)\n")
+    }
+
+    private static func say(_ text: String) {
+        _ = write(STDOUT_FILENO, text, text.utf8.count)
+    }
+
+    /// A line without its end; `nil` where there is none.
+    private static func line(_ descriptor: Int32) -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while bytes.count < 200 {
+            let count = read(descriptor, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return nil }
+            if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        return nil
+    }
+
+    private static func spawn(_ arguments: [String]) throws(FileFailure) -> (pid_t, Int32, Int32) {
+        var input: [Int32] = [-1, -1]
+        var output: [Int32] = [-1, -1]
+        guard pipe(&input) == 0, pipe(&output) == 0 else { throw FileFailure("open", "a pipe", errorNumber: errno) }
+        for descriptor in input + output { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
+        #if os(Linux)
+        let program = "/proc/self/exe"
+        #else
+        let program = CommandLine.arguments[0]
+        #endif
+        var words: [UnsafeMutablePointer<CChar>?] =
+            (["ferry"] + arguments).map { (word: String) in strdup(word) } + [nil]
+        defer {
+            for word in words { free(word) }
+        }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, program, &actions, nil, &words, environ)
+        close(input[0])
+        close(output[1])
+        guard code == 0 else {
+            close(input[1])
+            close(output[0])
+            throw FileFailure("run", program, errorNumber: code)
+        }
+        return (process, input[1], output[0])
+    }
+}
