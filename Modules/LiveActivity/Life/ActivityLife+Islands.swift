@@ -109,9 +109,10 @@ extension ActivityLife {
         }
         let old = record.current
         if let old { retire(old, isEndedByUs: true) }
-        // What happened since the start was pushed is not in it; a request was answered at once.
-        island.owesUpdate = !isOurRequest || old?.owesUpdate == true || record.seq > island.firstSeq
-        if !isOurRequest { owesFact = true }
+        // What happened or was sent since the start is not in it.
+        let hasNews = record.pending?.hasNews == true
+        island.owesUpdate = hasNews || old?.owesUpdate == true || record.seq > island.firstSeq
+        if hasNews { owesFact = true }
         if let drawn = record.liveness?.seq, drawn < island.firstSeq || island.firstSeq == 0 { record.liveness = nil }
         island.behindSince = island.firstSeq > 0 && record.liveness == nil ? now : nil
         record.current = island

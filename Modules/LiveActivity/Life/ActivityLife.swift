@@ -118,6 +118,8 @@ public struct ActivityLife: Sendable {
             record.installs = min(max(running, 0), LifeRecord.maximumSeq)
             if began { record.dismissal = nil }
         case .contentChanged(let isUrgent):
+            // The start that is under way has an older state in it.
+            record.pending?.hasNews = true
             guard record.current != nil else { break }
             record.current?.owesUpdate = true
             if isUrgent { owesFact = true }

@@ -171,7 +171,7 @@ extension LifeRecord.Former: Codable {
 
 extension LifeRecord.Pending: Codable {
     private enum Key: String, CodingKey {
-        case seq, at, isRequest, isAnswered
+        case seq, at, isRequest, isAnswered, hasNews
     }
 
     /// Reads it; throws without a number or a date.
@@ -180,6 +180,7 @@ extension LifeRecord.Pending: Codable {
         guard let seq: Int = fields.value(.seq), let at = fields.date(.at) else { throw missing(decoder) }
         self.init(seq: seq, at: at, isRequest: fields.value(.isRequest) ?? false)
         isAnswered = fields.value(.isAnswered) ?? false
+        hasNews = fields.value(.hasNews) ?? false
     }
 
     /// Writes every field.
@@ -189,6 +190,7 @@ extension LifeRecord.Pending: Codable {
         try container.encode(date: at, forKey: .at)
         try container.encode(isRequest, forKey: .isRequest)
         try container.encode(isAnswered, forKey: .isAnswered)
+        try container.encode(hasNews, forKey: .hasNews)
     }
 }
 

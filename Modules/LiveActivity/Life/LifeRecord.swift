@@ -72,6 +72,8 @@ public struct LifeRecord: Sendable, Hashable {
         public var isRequest: Bool
         /// Whether it was answered 200.
         public var isAnswered = false
+        /// Whether something happened that is not in its state.
+        public var hasNews = false
     }
 
     /// That the user swiped an activity away.
