@@ -7,7 +7,7 @@ public enum Icon {
     /// A JPEG of a PNG, plain or crushed, of at most `maximumBytes` bytes: as large and as good as fits.
     ///
     /// On white where it is transparent, at most 120 pixels a side, baseline, in gray where the icon is. It is first
-    /// made smaller, then worse: 120 to 48 pixels at a good quality, else at a poor one, else down to 16.
+    /// made smaller, down to 16, until it fits in good quality; only what never does is made worse.
     public static func jpeg(
         from png: [UInt8],
         maximumBytes: Int = maximumJPEGBytes

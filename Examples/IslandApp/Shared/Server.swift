@@ -1,6 +1,6 @@
 import Foundation
 
-/// The control API of a server that signs and installs, such as `ferry serve`.
+/// The control API of a server that signs and installs, to which the phone reports.
 struct Server: Sendable {
     /// What a request came to.
     enum Answer: Sendable {
