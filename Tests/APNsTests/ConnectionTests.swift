@@ -78,8 +78,8 @@ struct `A connection to the service` {
         let client = try world.client()
         #expect(await statuses(client, 600) == [200: 600])
         world.server.script.holdsAnswers = true
-        async let late = statuses(client, 20)
         let requests = world.server.ledger.requests
+        async let late = statuses(client, 20)
         await world.server.wait { $0.requests == requests + 1 }
         #expect(await client.diagnostics.underWay == 1)
         world.server.script.holdsAnswers = false
