@@ -47,7 +47,7 @@ public struct FolderTarget: InstallTarget {
         let entries = directory.entries.filter { entry in
             entry.name.beginsExactly(with: app.path + "/") && !BundlePath.isJunk(entry.name)
         }
-        try makeFolder()
+        try makeFolders(folder, permissions: 0o755)
         let total = entries.reduce(0) { $0 + $1.uncompressedSize }
         try checkRoom(for: total)
         WorkFolder.sweep(in: folder)
@@ -103,15 +103,6 @@ public struct FolderTarget: InstallTarget {
             )
         }
         return (tree.root.path, identifier)
-    }
-
-    private func makeFolder() throws(FileFailure) {
-        var made = folder.utf8.first == UInt8(ascii: "/") ? "" : "."
-        for part in folder.pathParts {
-            made += "/" + part
-            guard mkdir(made, 0o755) != 0, errno != EEXIST else { continue }
-            throw FileFailure("create", made, errorNumber: errno)
-        }
     }
 
     private func checkRoom(for bytes: Int) throws {

@@ -115,20 +115,7 @@ final class WorkFolder {
         }
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-                String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." {
-                names.append(name)
-            }
-        }
-        return names
-    }
+    private static func names(in folder: String) -> [String] { (try? folderNames(folder)) ?? [] }
 
     /// Removes a file, or a folder with all in it; follows no link.
     private static func remove(_ path: String) {

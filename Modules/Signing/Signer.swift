@@ -137,7 +137,7 @@ struct SigningRun: Sendable {
             tell(.warning(warning))
         }
         tell(.phase(.repacking))
-        try await write(sealed, of: plan, to: output)
+        try write(sealed, of: plan, to: output)
         // What is copied raw was hashed some time before.
         guard plan.contents.source.isUnchanged else {
             throw SignError(
@@ -182,18 +182,14 @@ struct SigningRun: Sendable {
         }
     }
 
-    private func write(_ sealed: Sealer.Result, of plan: SigningPlan, to output: NewFile) async throws {
-        let source = plan.contents.source
-        let write = { @Sendable in
-            try writeArchive(
-                sealed.items,
-                from: source,
-                to: output.descriptor,
-                path: request.output,
-                comment: plan.contents.directory.comment
-            ) { _ in try Task.checkCancellation() }
-        }
-        try await withTaskExecutorPreference(workers) { try write() }
+    private func write(_ sealed: Sealer.Result, of plan: SigningPlan, to output: NewFile) throws {
+        try writeArchive(
+            sealed.items,
+            from: plan.contents.source,
+            to: output.descriptor,
+            path: request.output,
+            comment: plan.contents.directory.comment
+        ) { _ in try Task.checkCancellation() }
     }
 
     /// Reads the output back; throws where anything in it is wrong.

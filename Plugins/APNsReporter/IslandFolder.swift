@@ -34,9 +34,10 @@ public struct IslandFolder: Sendable {
         let place = endpoint.environment == .custom ? endpoint.description : endpoint.environment.rawValue
         let names = [configuration.bundleID, place, configuration.device].map(Self.name)
         path = stateFolder + "/" + names.joined(separator: "@")
-        for folder in [stateFolder, path, inbox] {
-            guard mkdir(folder, 0o700) != 0, errno != EEXIST else { continue }
-            throw Self.failure(FileFailure("create", folder, errorNumber: errno))
+        do {
+            try makeFolders(inbox)
+        } catch {
+            throw Self.failure(error)
         }
     }
 
@@ -78,11 +79,11 @@ public struct IslandFolder: Sendable {
     private func readRecord() throws -> LifeRecord? {
         let bytes: [UInt8]
         do {
-            let source = try FileSource(path: recordPath)
-            guard source.count <= LifeRecord.maximumBytes else { throw Damaged() }
-            bytes = try source.bytes(at: 0, count: source.count)
-        } catch let error as FileFailure where error.errorNumber == ENOENT {
+            bytes = try WholeFile.read(recordPath, limit: LifeRecord.maximumBytes)
+        } catch  where error.errorNumber == ENOENT {
             return nil
+        } catch  where error.errorNumber == EFBIG {
+            throw Damaged()
         }
         guard let record = LifeRecord(json: Data(bytes)) else { throw Damaged() }
         return record
@@ -96,9 +97,7 @@ public struct IslandFolder: Sendable {
 
     /// When the pushes of the last hour were sent, as the last process said.
     func pushes() -> [Date] {
-        guard let source = try? FileSource(path: pushesPath), source.count <= 1 << 21,
-            let bytes = try? source.bytes(at: 0, count: source.count)
-        else { return [] }
+        guard let bytes = try? WholeFile.read(pushesPath, limit: 1 << 21) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { Double($0) }
             .filter(\.isFinite).map(Date.init(timeIntervalSince1970:))
     }
@@ -106,7 +105,7 @@ public struct IslandFolder: Sendable {
     /// Keeps them for the next process. Where that fails, it begins with a budget of its own.
     func keep(_ pushes: [Date]) {
         let text = pushes.map { "\($0.timeIntervalSince1970)\n" }.joined()
-        try? Self.write(Array(text.utf8), to: pushesPath)
+        try? WholeFile.write(Array(text.utf8), to: pushesPath)
     }
 
     // MARK: Who drives
@@ -147,7 +146,7 @@ public struct IslandFolder: Sendable {
             + String(repeating: "0", count: max(0, 9 - nanoseconds.count)) + nanoseconds
         let name = "\(inbox)/\(stamp)-\(getpid())-\(UInt32.random(in: .min ... .max)).json"
         do {
-            try Self.write(message.json(), to: name)
+            try WholeFile.write(message.json(), to: name)
         } catch {
             throw Self.failure(error)
         }
@@ -155,21 +154,13 @@ public struct IslandFolder: Sendable {
 
     /// The messages that nobody has read yet, oldest first, with the paths of their files.
     func messages() -> [(path: String, message: IslandMessage?)] {
-        guard let folder = opendir(inbox) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.utf8.first != UInt8(ascii: "."), name.hasSuffix(".json") { names.append(name) }
+        let names = ((try? folderNames(inbox)) ?? []).filter { name in
+            name.utf8.first != UInt8(ascii: ".") && name.hasSuffix(".json")
         }
         return names.sorted().compactMap { name in
             let path = inbox + "/" + name
             // One that cannot be read now may be later.
-            guard let source = try? FileSource(path: path), source.count <= 1 << 16,
-                let bytes = try? source.bytes(at: 0, count: source.count)
-            else { return nil }
+            guard let bytes = try? WholeFile.read(path, limit: 1 << 16) else { return nil }
             return (path, IslandMessage(json: bytes))
         }
     }
@@ -206,15 +197,6 @@ public struct IslandFolder: Sendable {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         return Array(lines.dropFirst(start > 0 ? 1 : 0).suffix(count))
     }
-
-    static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
-        let file = try NewFile(path: path, permissions: 0o600)
-        let written = bytes.withUnsafeBytes { systemWrite(file.descriptor, $0.baseAddress, $0.count) }
-        guard written == bytes.count else {
-            throw FileFailure("write", path, errorNumber: written < 0 ? errno : ENOSPC)
-        }
-        try file.commit()
-    }
 }
 
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
@@ -247,6 +229,6 @@ extension IslandFolder: LifeStore {
 
     /// Keeps a record: written beside, synced, and put in place.
     public func save(_ record: LifeRecord) async throws {
-        try Self.write([UInt8](try record.json()), to: recordPath)
+        try WholeFile.write([UInt8](try record.json()), to: recordPath)
     }
 }

@@ -26,7 +26,7 @@ struct H2Load {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
         guard folders.contains(where: { access($0 + "/h2load", X_OK) == 0 }),
             let bearer = try? ProviderToken(key, issuedAt: Int64(time(nil))),
-            (try? writeFile(Self.body, to: service.path("body.json"))) != nil
+            (try? WholeFile.write(Self.body, to: service.path("body.json"))) != nil
         else { return nil }
         let headers = [
             "authorization: bearer \(bearer.revealed)",

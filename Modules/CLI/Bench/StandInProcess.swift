@@ -95,8 +95,8 @@ final class StandInProcess {
         // Every run signs a token of its own.
         script.tokenUpdateLimit = .max
         let server = try StandInAPNs(script, record: goawayEvery == nil ? .count : .ids)
-        try writeFile(server.credentials.certificate, to: folder + "/ca.pem")
-        try writeFile(server.credentials.providerKey, to: folder + "/key.p8")
+        try WholeFile.write(server.credentials.certificate, to: folder + "/ca.pem")
+        try WholeFile.write(server.credentials.providerKey, to: folder + "/key.p8")
         say("\(server.port)\n")
         var byte: UInt8 = 0
         while true {

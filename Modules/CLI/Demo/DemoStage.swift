@@ -63,11 +63,11 @@ struct DemoStage: Sendable {
             try profile("Pier Wildcard", "net.example.*", mine, now, groups: [], aps: nil),
         ]
         let identityFile = folder + "/identity.p12"
-        try writeFile(try mine.p12(password: password), to: identityFile)
-        try writeFile(Array((password.revealed + "\n").utf8), to: folder + "/password.txt")
+        try WholeFile.write(try mine.p12(password: password), to: identityFile)
+        try WholeFile.write(Array((password.revealed + "\n").utf8), to: folder + "/password.txt")
         let profileFiles = try profiles.map { profile in
             let path = folder + "/" + profile.name.replacing(" ", with: "-") + ".mobileprovision"
-            try writeFile(profile.bytes, to: path)
+            try WholeFile.write(profile.bytes, to: path)
             return path
         }
         var options = SigningOptions(identity: try identity(mine), profiles: profiles)

@@ -1,3 +1,4 @@
+import FerryBytes
 import FerryCodeSignature
 
 /// One file as a web server gives it out: what it answers to each request (RFC 9110).
@@ -18,10 +19,7 @@ struct ServedBytes: Sendable {
     init(bytes: [UInt8], path: String) {
         self.bytes = bytes
         self.path = path
-        let digits = HashAlgorithm.sha256.digest(bytes).prefix(16).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        tag = "\"" + digits.joined() + "\""
+        tag = "\"" + HashAlgorithm.sha256.digest(bytes).prefix(16).hex + "\""
     }
 
     /// What is answered to a request.

@@ -17,7 +17,7 @@ extension Inspect {
         let input = invocation.arguments.required("IN")
         let inspection = try await invocation.signer().inspect(input)
         if let path = invocation.arguments.value("--icon-to") {
-            try writeFile(icon(of: input), to: path, permissions: 0o644)
+            try WholeFile.write(icon(of: input), to: path, permissions: 0o644)
         }
         try invocation.show(inspection, text: text(inspection))
         return .done

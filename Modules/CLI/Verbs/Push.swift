@@ -51,7 +51,11 @@ enum Push {
                 kind: .file(["json"]),
                 help: "the content state; - reads standard input"
             ),
-            Option(name: "--title", value: "TEXT", help: "the alert's title; a start without a title and a body is silent"),
+            Option(
+                name: "--title",
+                value: "TEXT",
+                help: "the alert's title; a start without a title and a body is silent"
+            ),
             Option(name: "--body", value: "TEXT", help: "the alert's text"),
             Option(
                 name: "--priority",

@@ -35,12 +35,7 @@ struct Folders: Sendable {
     /// Makes a folder, and those above it, for this user alone.
     @discardableResult
     static func make(_ path: String) throws(FileFailure) -> String {
-        var made = path.utf8.first == UInt8(ascii: "/") ? "" : "."
-        for part in path.pathParts {
-            made += "/" + part
-            guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            throw FileFailure("create", made, errorNumber: errno)
-        }
+        try makeFolders(path)
         return path
     }
 }

@@ -162,15 +162,8 @@ extension InputFile {
     /// - Parameter endings: those that are meant, without dots; none for any.
     /// - Parameter largest: files with more bytes are some other ones.
     static func files(in folder: String, endings: [String] = [], largest: Int = limit) throws(FileFailure) -> [String] {
-        guard let stream = opendir(folder) else { throw FileFailure("open", folder, errorNumber: errno) }
-        defer { closedir(stream) }
         var files: [String] = []
-        while files.count < maximumCount, let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) {
-                    String(cString: $0)
-                }
-            }
+        for name in try folderNames(folder) where files.count < maximumCount {
             guard !name.hasPrefix("."),
                 endings.isEmpty || endings.contains(where: { name.lowercased().hasSuffix("." + $0) })
             else { continue }

@@ -38,19 +38,6 @@ enum DiskTree {
         return walk.items
     }
 
-    /// A small file's bytes.
-    static func bytes(_ path: String, limit: Int) throws(FileFailure) -> [UInt8] {
-        let source = try FileSource(path: path)
-        guard source.count <= limit else { throw FileFailure("read", path, errorNumber: EFBIG) }
-        do {
-            return try source.bytes(at: 0, count: source.count)
-        } catch let error as FileFailure {
-            throw error
-        } catch {
-            throw FileFailure("read", path, errorNumber: EIO)
-        }
-    }
-
     private struct Walk {
         let root: String
         var items: [Item] = []
@@ -72,7 +59,7 @@ enum DiskTree {
         }
 
         mutating func file(_ path: String, below: String, _ status: stat) throws(FileFailure) {
-            let bytes = try DiskTree.bytes(path, limit: DiskTree.byteLimit - byteCount)
+            let bytes = try WholeFile.read(path, limit: DiskTree.byteLimit - byteCount)
             byteCount += bytes.count
             let permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o777)
             try add(Item(path: below, content: .file(bytes), permissions: permissions), path)
@@ -112,18 +99,7 @@ enum DiskTree {
         }
 
         private static func names(in path: String) throws(FileFailure) -> [String] {
-            guard let folder = opendir(path) else { throw FileFailure("open", path, errorNumber: errno) }
-            defer { closedir(folder) }
-            var names: [String] = []
-            while let entry = readdir(folder) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
-                        String(cString: $0)
-                    }
-                }
-                if name != ".", name != ".." { names.append(name) }
-                guard names.count <= DiskTree.itemLimit else { throw FileFailure("read", path, errorNumber: EFBIG) }
-            }
+            let names = try folderNames(path, limit: DiskTree.itemLimit)
             return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
     }

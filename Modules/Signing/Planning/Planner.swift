@@ -123,7 +123,7 @@ struct Planner {
             case .inline(let dictionary): give(dictionary, to: name)
             case .file(let path):
                 do {
-                    let bytes = try DiskTree.bytes(path, limit: 16 << 20)
+                    let bytes = try WholeFile.read(path, limit: 16 << 20)
                     guard let dictionary = try PropertyList.parse(bytes).value.dictionary else {
                         reasons.append(.init("\(path): the entitlements are no dictionary."))
                         continue
