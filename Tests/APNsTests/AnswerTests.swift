@@ -4,7 +4,7 @@ import FerryStandInAPNs
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `An answer of the service` {
     typealias Answer = StandInScript.Answer
 

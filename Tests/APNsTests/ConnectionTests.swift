@@ -4,7 +4,7 @@ import FerryStandInAPNs
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `A connection to the service` {
     typealias Answer = StandInScript.Answer
 

@@ -4,7 +4,7 @@ import FerryStandInAPNs
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `A push` {
     @Test func `reaches the service with all its fields`() async throws {
         let world = try World()

@@ -3,7 +3,7 @@ import FerryStandInAPNs
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `A push that waits` {
     /// A client that has one stream, which is taken, so that every further push waits.
     private func busyClient(_ world: World) async throws -> (APNsClient, Task<Int, any Error>) {

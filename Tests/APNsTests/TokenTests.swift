@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryAPNs
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `The provider token of a client` {
     typealias Answer = StandInScript.Answer
 

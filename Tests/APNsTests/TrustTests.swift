@@ -5,7 +5,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `A server that is not the service` {
     @Test func `is not trusted when its certificate is another's`() async throws {
         var world = try World()
@@ -104,7 +104,7 @@ struct `A server that is not the service` {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct `A proxy` {
     private func proxied(
         _ proxy: ConnectProxy,

@@ -179,7 +179,7 @@ private func packaged(control: String = TinyDeb.control, _ fill: (inout TinyTar)
         #expect((tweak == nil) == (target != "/etc/passwd"))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `is refused where it is something else`() throws {
         let folder = try TemporaryFolder()
         let text = try folder.write("#!/bin/sh".utf8, to: "x.dylib")

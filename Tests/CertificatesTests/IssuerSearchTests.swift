@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryCertificates
 
-@Suite(.enabled(if: TestAuthority.exists, "\(TestAuthority.absent)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: TestAuthority.exists, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A search for issuers` {
     @Test(arguments: ["DER", "PEM", "PKCS#7", "PKCS#7 in PEM"])
     func `goes up by the addresses in the certificates, in every form that authorities publish`(

@@ -18,7 +18,7 @@ private func word(_ finding: RevocationCheck.Finding?) -> String {
     }
 }
 
-@Suite(.enabled(if: TestAuthority.exists, "\(TestAuthority.absent)"), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: TestAuthority.exists, "\(TestAuthority.absent)"), .timeLimit(.minutes(10)))
 struct `A check of revocation` {
     private static func check(_ timeout: Duration = .seconds(20), later: Int64 = 0) -> RevocationCheck {
         let web = WebFetch(timeout: timeout)

@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A crushed PNG` {
+@Suite(.timeLimit(.minutes(10))) struct `A crushed PNG` {
     @Test(.enabled(if: Crusher.python != nil, Crusher.absent), arguments: Crusher.Case.all)
     func `shows the pixels that Python finds in it`(wanted: Crusher.Case) throws {
         let made = try #require(Crusher.made[wanted.description])
@@ -74,7 +74,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A plain PNG` {
+@Suite(.timeLimit(.minutes(10))) struct `A plain PNG` {
     /// What Python reads in them.
     private static let samples = (try? Crusher.samples(of: Crusher.made.mapValues(\.plain))) ?? [:]
 

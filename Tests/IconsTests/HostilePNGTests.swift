@@ -69,7 +69,7 @@ struct Chunks {
     subscript(type: String) -> Int { list.firstIndex { $0.type == type } ?? 0 }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A damaged PNG` {
+@Suite(.timeLimit(.minutes(10))) struct `A damaged PNG` {
     private func fault(_ bytes: [UInt8]) -> IconError? {
         do throws(IconError) {
             _ = try Picture(png: bytes)

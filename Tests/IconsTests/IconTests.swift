@@ -115,7 +115,7 @@ struct ReadJPEG {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An icon as a JPEG` {
+@Suite(.timeLimit(.minutes(10))) struct `An icon as a JPEG` {
     static let djpeg = Tool("djpeg")
 
     @Test(.enabled(if: djpeg != nil, "djpeg is not there"), arguments: Painter.Kind.allCases)
@@ -191,7 +191,7 @@ struct ReadJPEG {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An icon made smaller` {
+@Suite(.timeLimit(.minutes(10))) struct `An icon made smaller` {
     @Test(
         .enabled(if: Crusher.python != nil, Crusher.absent),
         arguments: [

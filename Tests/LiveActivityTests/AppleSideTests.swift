@@ -5,7 +5,7 @@ import Testing
 
 #if os(Linux)
 /// `Scripts/check-apple` asks the compiler, with stubs of Apple's frameworks, whether all fits that Xcode builds.
-@Suite(.serialized, .enabled(if: Tool("swiftc") != nil && Tool("bash") != nil), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: Tool("swiftc") != nil && Tool("bash") != nil), .timeLimit(.minutes(10)))
 struct `The Apple side` {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

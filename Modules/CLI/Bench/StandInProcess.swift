@@ -60,7 +60,7 @@ final class StandInProcess {
     /// The key that it knows.
     func key() throws -> ProviderKey {
         try ProviderKey(
-            p8: try readFile(path("key.p8"), limit: 1 << 16),
+            p8: try WholeFile.read(path("key.p8"), limit: 1 << 16),
             keyID: StandInCredentials.keyID,
             teamID: StandInCredentials.teamID
         )

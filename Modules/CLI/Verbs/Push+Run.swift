@@ -106,7 +106,7 @@ extension Push {
                 items: [IslandState.Item(title: "Ferry", stage: .downloading, percent: 41)]
             )
         }
-        let bytes = try readFile(path, limit: 1 << 20)
+        let bytes = try InputFile.bytes(path, limit: 1 << 20, takesDash: true)
         do {
             return try JSONDecoder().decode(IslandState.self, from: Data(bytes))
         } catch let error as IslandStateError {

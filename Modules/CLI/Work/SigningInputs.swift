@@ -17,8 +17,14 @@ enum InputFile {
     static let limit = 64 << 20
 
     /// The bytes of a small file, or of a pipe such as `<(…)`.
-    static func bytes(_ path: String) throws(FileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    ///
+    /// - Parameter takesDash: whether `-` is standard input.
+    static func bytes(
+        _ path: String,
+        limit: Int = limit,
+        takesDash: Bool = false
+    ) throws(FileFailure) -> [UInt8] {
+        let descriptor = takesDash && path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileFailure("open", path, errorNumber: errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

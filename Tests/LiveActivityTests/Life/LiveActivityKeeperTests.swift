@@ -56,7 +56,7 @@ private struct Bench {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A keeper` {
+@Suite(.timeLimit(.minutes(10))) struct `A keeper` {
     @Test func `carries one activity through start, renewal and end`() async throws {
         let bench = Bench()
         try await bench.run {
