@@ -104,10 +104,7 @@ public struct PushRequest: Sendable, Hashable {
 
     private static func check(token: String) throws(APNsError) {
         let count = token.utf8.count
-        let isHex = { (bytes: UnsafeBufferPointer<UInt8>) in bytes.allSatisfy(\.isHexDigit) }
-        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit,
-            token.utf8.withContiguousStorageIfAvailable(isHex) ?? token.utf8.allSatisfy(\.isHexDigit)
-        else {
+        guard count > 0, count.isMultiple(of: 2), count <= tokenLimit, token.utf8.all(\.isHexDigit) else {
             throw APNsError(
                 .badRequest,
                 "The device token is not an even number of hexadecimal digits, at most \(tokenLimit): it has \(count).",
@@ -123,7 +120,7 @@ public struct PushRequest: Sendable, Hashable {
         guard isFieldValue(type.rawValue), type.rawValue.utf8.count <= 64 else {
             throw APNsError(.badRequest, "The push type “\(type.rawValue)” is none of Apple's.")
         }
-        if type == .liveActivity, !topic.utf8.reversed().starts(with: ".push-type.liveactivity".utf8.reversed()) {
+        if type == .liveActivity, !topic.hasSuffix(liveActivitySuffix) {
             throw APNsError(
                 .badRequest,
                 "The topic “\(topic)” is none for a Live Activity.",
@@ -142,9 +139,11 @@ public struct PushRequest: Sendable, Hashable {
         }
     }
 
+    private static let liveActivitySuffix = ".push-type.liveactivity"
+
     /// Visible ASCII alone: nothing that could end a header's line or be changed on the way.
     private static func isFieldValue(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        !text.isEmpty && text.utf8.all { (0x21...0x7E).contains($0) }
     }
 }
 
@@ -186,6 +185,13 @@ enum PushID {
             }
             return place
         }
+    }
+}
+
+extension String.UTF8View {
+    /// Whether all are so: over the text's own memory, where the sequence would be asked for each byte.
+    fileprivate func all(_ isSo: (UInt8) -> Bool) -> Bool {
+        withContiguousStorageIfAvailable { bytes in bytes.allSatisfy(isSo) } ?? allSatisfy(isSo)
     }
 }
 

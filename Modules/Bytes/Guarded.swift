@@ -16,8 +16,8 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
 
     /// Lets `body` alone have the value.
     ///
-    /// Inlinable: as a call to another module, it would look up the types of value and result each time.
-    @inlinable
+    /// Always inlined: as a call, it would look up the types of value and result each time.
+    @inlinable @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
