@@ -21,6 +21,14 @@ public enum LibraryEdit: Sendable, Hashable {
 
     /// The most bytes that a path may have: `PATH_MAX` on Apple's systems, with its zero.
     public static let pathLimit = 1023
+
+    /// Whether it can be made better with ``MachOImage/libraryUse(in:)``, for which the whole image is needed.
+    public var needsLibraryUse: Bool {
+        switch self {
+        case .remove, .rename: true
+        case .add, .addRPath, .removeRPath, .setInstallName: false
+        }
+    }
 }
 
 /// The header and load commands of an image after ``MachOImage/edited(by:header:use:)``.
@@ -91,19 +99,14 @@ extension MachOFile {
         by edits: [LibraryEdit],
         in bytes: ArraySlice<UInt8>
     ) throws(MachOError) -> [EditedHeader] {
-        let isRemoving = edits.contains { edit in
-            switch edit {
-            case .remove, .rename: true
-            default: false
-            }
-        }
+        let needsUse = edits.contains(where: \.needsLibraryUse)
         var headers: [EditedHeader] = []
         for slice in slices {
             guard let image = try? ByteReader(bytes).bytes(at: slice.offset, count: slice.image.count) else {
                 throw .malformed("the file is shorter than when it was read.")
             }
             // Tables that cannot be read bind nobody knows what: then every library keeps its number.
-            let use = isRemoving ? try? slice.image.libraryUse(in: image) : nil
+            let use = needsUse ? try? slice.image.libraryUse(in: image) : nil
             headers.append(try slice.image.edited(by: edits, header: image, use: use))
         }
         return headers

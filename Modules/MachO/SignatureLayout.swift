@@ -50,8 +50,6 @@ extension MachOImage {
         let oldEnd = usedSignature?.end ?? linkEditEnd
         try refuseTrailingData(in: bytes, after: oldEnd)
 
-        // arm64_32 has the header of 32-bit code and the pages of arm64.
-        let page = is64Bit || cpuType == 0x0200_000C ? 0x4000 : 0x1000
         if let usedSignature, usedSignature.offset.isMultiple(of: 16), usedSignature.size >= needed,
             oldEnd == bytes.count, linkEditEnd == oldEnd, linkEdit.memorySize.isMultiple(of: 0x1000),
             linkEdit.memorySize >= UInt64(linkEdit.fileSize),
@@ -67,7 +65,7 @@ extension MachOImage {
 
         guard let codeLimit = roundedUp(contentEnd, to: 16), let size = roundedUp(needed, to: 16),
             codeLimit + size - linkEdit.fileOffset > 0,
-            let memorySize = roundedUp(codeLimit + size - linkEdit.fileOffset, to: page),
+            let memorySize = roundedUp(codeLimit + size - linkEdit.fileOffset, to: pageSize),
             UInt32(exactly: codeLimit) != nil, UInt32(exactly: size) != nil
         else {
             throw MachOError(
@@ -75,7 +73,11 @@ extension MachOImage {
                 "the signature would begin at \(contentEnd), past the 4 GiB that its command can name."
             )
         }
-        var edits = linkEditEdits(linkEdit, fileSize: codeLimit + size - linkEdit.fileOffset, memorySize: memorySize)
+        var edits = linkEditEdits(
+            at: linkEdit.commandOffset,
+            fileSize: codeLimit + size - linkEdit.fileOffset,
+            memorySize: memorySize
+        )
         edits += try commandEdits(in: bytes, codeLimit: codeLimit, size: size)
         edits.sort { $0.offset < $1.offset }
         return SignatureLayout(contentEnd: contentEnd, codeLimit: codeLimit, signatureSize: size, edits: edits)
@@ -154,7 +156,13 @@ extension MachOImage {
         }
     }
 
-    private func linkEditEdits(_ segment: Segment, fileSize: Int, memorySize: Int) -> [SignatureLayout.Edit] {
+    /// What segments' sizes in memory are multiples of.
+    ///
+    /// arm64_32 has the header of 32-bit code and the pages of arm64.
+    var pageSize: Int { is64Bit || cpuType == 0x0200_000C ? 0x4000 : 0x1000 }
+
+    /// New sizes of `__LINKEDIT`, whose command is at `offset`.
+    func linkEditEdits(at offset: Int, fileSize: Int, memorySize: Int) -> [SignatureLayout.Edit] {
         var memory: [UInt8] = []
         var file: [UInt8] = []
         if is64Bit {
@@ -165,8 +173,8 @@ extension MachOImage {
             file.append(UInt32(truncatingIfNeeded: fileSize), .little)
         }
         return [
-            .init(offset: segment.commandOffset + (is64Bit ? 32 : 28), bytes: memory),
-            .init(offset: segment.commandOffset + (is64Bit ? 48 : 36), bytes: file),
+            .init(offset: offset + (is64Bit ? 32 : 28), bytes: memory),
+            .init(offset: offset + (is64Bit ? 48 : 36), bytes: file),
         ]
     }
 
