@@ -101,7 +101,10 @@ let package = Package(
         module("LiveActivity", ["FerryActivity"]),
         module(
             "Signing",
-            ["FerryBytes", "FerryMachO", "FerryCodeSignature", "FerryPropertyList", "FerryAppBundle", "FerryZip"]
+            [
+                "FerryAppBundle", "FerryArchives", "FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryPropertyList",
+                "FerryZip",
+            ]
         ),
 
         // Plugins

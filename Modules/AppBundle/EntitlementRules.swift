@@ -199,8 +199,7 @@ struct EntitlementRules {
 
     /// `value` with Xcode's variables filled in.
     func filled(_ value: PropertyList) -> PropertyList {
-        switch value {
-        case .string(let text):
+        value.mapStrings { text in
             var text = text
             for (variable, meaning) in [
                 ("$(AppIdentifierPrefix)", profile.prefix + "."),
@@ -210,13 +209,7 @@ struct EntitlementRules {
             ] {
                 text = text.split(separator: variable, omittingEmptySubsequences: false).joined(separator: meaning)
             }
-            return .string(text)
-        case .array(let elements): return .array(elements.map(filled))
-        case .dictionary(let dictionary):
-            var filled = PropertyList.Dictionary()
-            for (key, value) in dictionary { filled[key] = self.filled(value) }
-            return .dictionary(filled)
-        default: return value
+            return text
         }
     }
 
@@ -252,6 +245,23 @@ struct EntitlementRules {
             return text.hasPrefix(pattern.dropLast())
         case .array(let patterns): return patterns.contains { $0.string != nil && allows($0, text) }
         default: return false
+        }
+    }
+}
+
+extension PropertyList {
+    /// The same value with other texts, wherever they stand; keys stay.
+    func mapStrings(_ change: (String) -> String) -> PropertyList {
+        switch self {
+        case .string(let text): .string(change(text))
+        case .array(let elements): .array(elements.map { $0.mapStrings(change) })
+        case .dictionary(let dictionary):
+            .dictionary(
+                dictionary.reduce(into: Dictionary()) { mapped, member in
+                    mapped[member.key] = member.value.mapStrings(change)
+                }
+            )
+        default: self
         }
     }
 }

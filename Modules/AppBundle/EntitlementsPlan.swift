@@ -76,6 +76,41 @@ public struct EntitlementsPlan: Sendable, Hashable {
         return plan
     }
 
+    /// Plans the entitlements of a bundle that no profile limits, as for an ad-hoc signature: what it asked for before, under
+    /// the new identifiers, or `override` as it is.
+    ///
+    /// - Parameter mode: ``EntitlementsMode/file`` takes nothing of what it asked for.
+    public static func unlimited(
+        requested: PropertyList.Dictionary?,
+        renames: [String: String],
+        override: PropertyList.Dictionary? = nil,
+        mode: EntitlementsMode = .app
+    ) -> EntitlementsPlan {
+        var plan = EntitlementsPlan()
+        if let override {
+            plan.entitlements = override.sorted()
+            return plan
+        }
+        guard let requested, mode != .file else {
+            plan.drop(requested)
+            return plan
+        }
+        let prefixes = oldPrefixes(of: requested)
+        for (key, value) in requested.sorted() {
+            // The prefix stays: who it is nobody says anew.
+            plan.entitlements[key] = value.mapStrings { text in
+                let own = prefixes.first { text.hasPrefix($0 + ".") }
+                let rewriter = IdentifierRewriter(
+                    renames: renames,
+                    oldPrefixes: [own].compactMap(\.self),
+                    newPrefix: own ?? ""
+                )
+                return rewriter.rewritten(text)
+            }
+        }
+        return plan
+    }
+
     private static func oldPrefixes(of requested: PropertyList.Dictionary?) -> [String] {
         let team = requested?[teamIdentifierKey]?.string
         let identifier = requested?[applicationIdentifierKey]?.string

@@ -18,6 +18,8 @@ public struct InjectedFiles: Sendable, Hashable {
     public struct Library: Sendable, Hashable {
         /// The file with its code, from the app's root.
         public let path: String
+        /// The number of its tweak, from 0, in the order in which they were given.
+        public let tweak: Int
         /// Whether the app loads it; else another library does.
         public let isInjected: Bool
         /// What is to change in its own load commands, before it is signed.
@@ -49,11 +51,13 @@ public struct InjectedFiles: Sendable, Hashable {
         executable: String? = nil,
         appFiles: some Sequence<String> = []
     ) throws(ArchiveError) {
-        let all = tweaks.flatMap { tweak in tweak.libraries.map { (tweak: tweak, library: $0) } }
+        let all = tweaks.enumerated().flatMap { number, tweak in
+            tweak.libraries.map { (number: number, tweak: tweak, library: $0) }
+        }
         var notes = tweaks.flatMap(\.notes)
         let needed = Self.needed(all.map(\.library))
         let used = all.filter { $0.library.role == .injected || needed.contains($0.library) }
-        for (tweak, library) in all where library.role == .support && !needed.contains(library) {
+        for (_, tweak, library) in all where library.role == .support && !needed.contains(library) {
             notes.append(
                 InjectionNote(
                     .leftOut,
@@ -65,7 +69,7 @@ public struct InjectedFiles: Sendable, Hashable {
         let own = Set(appFiles.map { libraryKey($0) })
         var planned: [Library] = []
         var files: [PackedFile] = []
-        for (tweak, library) in used {
+        for (number, tweak, library) in used {
             if let identifier, let filter = library.filter,
                 !filter.matches(identifier: identifier, executable: executable)
             {
@@ -88,7 +92,12 @@ public struct InjectedFiles: Sendable, Hashable {
                 }
             }
             planned.append(
-                Library(path: Self.folder + library.codePath, isInjected: library.role == .injected, edits: edits)
+                Library(
+                    path: Self.folder + library.codePath,
+                    tweak: number,
+                    isInjected: library.role == .injected,
+                    edits: edits
+                )
             )
             files += library.files.map { $0.moved(to: Self.folder + $0.path) }
         }
@@ -114,9 +123,11 @@ public struct InjectedFiles: Sendable, Hashable {
     ///   - folder: where the executable lies, from the app's root: empty for the app's own, `PlugIns/X.appex` for an
     ///     extension's.
     ///   - isWeak: whether it is to start without them too.
-    public func edits(forExecutableIn folder: String = "", isWeak: Bool) -> [LibraryEdit] {
+    ///   - tweak: the number of the only tweak that is meant; `nil` for all.
+    public func edits(forExecutableIn folder: String = "", isWeak: Bool, tweak: Int? = nil) -> [LibraryEdit] {
         let up = folder.pathParts.map { _ in "../" }.joined()
-        let injected = libraries.filter(\.isInjected).map { $0.path.dropping(Self.folder) }
+        let injected = libraries.filter { $0.isInjected && (tweak ?? $0.tweak) == $0.tweak }
+            .map { $0.path.dropping(Self.folder) }
         switch naming {
         case .rpath:
             return [.addRPath("@executable_path/\(up)Frameworks")]

@@ -24,6 +24,9 @@ enum DesignatedRequirement {
         case equal = 1
     }
 
+    /// The requirements blob of code that nobody signed: an empty list, as Apple's tools write it.
+    static let none = SuperBlob.blob(SuperBlob.Magic.requirements, [0, 0, 0, 0])
+
     /// The requirements blob for code signed by this leaf under this chain.
     static func encoded(
         identifier: String,

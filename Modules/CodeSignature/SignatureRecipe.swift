@@ -26,7 +26,7 @@ public struct SignatureRecipe: Sendable {
     private let team: String?
     private let messageRoom: Int
 
-    /// Collects the parts for `image`, to be signed by `identity`.
+    /// Collects the parts for `image`, to be signed by `identity`; ad hoc, by nobody, where that is `nil`.
     public init(
         identifier: String,
         image: MachOImage,
@@ -34,7 +34,7 @@ public struct SignatureRecipe: Sendable {
         pageSize: Int,
         entitlements: PropertyList.Dictionary?,
         isBundleExecutable: Bool,
-        identity: Identity
+        identity: Identity?
     ) throws(CodeSignatureError) {
         self.identifier = identifier
         self.algorithms = algorithms
@@ -43,13 +43,18 @@ public struct SignatureRecipe: Sendable {
         self.isBundleExecutable = isBundleExecutable
         isMainBinary = image.isMainBinary
         textSize = image.text?.fileSize ?? 0
-        requirements = try DesignatedRequirement.encoded(
-            identifier: identifier,
-            leaf: identity.leaf,
-            chain: identity.chain
-        )
-        team = identity.team
-        messageRoom = try identity.messageRoom(for: algorithms)
+        if let identity {
+            requirements = try DesignatedRequirement.encoded(
+                identifier: identifier,
+                leaf: identity.leaf,
+                chain: identity.chain
+            )
+            messageRoom = try identity.messageRoom(for: algorithms)
+        } else {
+            requirements = DesignatedRequirement.none
+            messageRoom = SuperBlob.blob(SuperBlob.Magic.wrapper, []).count
+        }
+        team = identity?.team
         if let entitlements = self.entitlements {
             let xml = PropertyList.dictionary(entitlements).encoded(as: .xml)
             entitlementBlobs = (
@@ -92,6 +97,7 @@ public struct SignatureRecipe: Sendable {
     /// - Parameter codeSlots: the digests of the pages, an array for each of ``algorithms``.
     /// - Parameter infoPlist: of the bundle; `nil` for loose code.
     /// - Parameter resources: of the bundle's seal; `nil` for loose code.
+    /// - Parameter identity: who signs, the same as before; `nil` for an ad-hoc signature, whose message is empty.
     /// - Parameter time: the signing time, in seconds since 1970.
     public func signature(
         codeSlots: [[UInt8]],
@@ -99,7 +105,7 @@ public struct SignatureRecipe: Sendable {
         room: Int,
         infoPlist: Digests?,
         resources: Digests?,
-        identity: Identity,
+        identity: Identity?,
         time: Int64
     ) throws(CodeSignatureError) -> [UInt8] {
         var blobs: [SuperBlob.Blob] = [.init(slot: .requirements, bytes: requirements)]
@@ -114,7 +120,8 @@ public struct SignatureRecipe: Sendable {
                 slots: codeSlots[index],
                 codeLimit: codeLimit,
                 infoPlist: infoPlist,
-                resources: resources
+                resources: resources,
+                isAdHoc: identity == nil
             ).encoded()
             digests.append(.init(of: directory, algorithm))
             let slot =
@@ -126,8 +133,10 @@ public struct SignatureRecipe: Sendable {
         guard let primary = blobs.first(where: { $0.slot == .codeDirectory }) else {
             preconditionFailure("a recipe has at least one hash")
         }
-        let message = try SignatureMessage.sign(primary.bytes, digests: digests, by: identity, at: time)
-        blobs.append(.init(slot: .signature, bytes: SuperBlob.blob(SuperBlob.Magic.wrapper, message)))
+        let message = try identity.map { identity throws(CodeSignatureError) in
+            try SignatureMessage.sign(primary.bytes, digests: digests, by: identity, at: time)
+        }
+        blobs.append(.init(slot: .signature, bytes: SuperBlob.blob(SuperBlob.Magic.wrapper, message ?? [])))
         var bytes = SuperBlob(blobs).encoded()
         guard bytes.count <= room else {
             throw CodeSignatureError(
@@ -145,7 +154,8 @@ public struct SignatureRecipe: Sendable {
         slots: [UInt8],
         codeLimit: Int,
         infoPlist: Digests?,
-        resources: Digests?
+        resources: Digests?,
+        isAdHoc: Bool
     ) -> CodeDirectory {
         var special = [[UInt8]](repeating: [UInt8](repeating: 0, count: algorithm.size), count: specialSlotCount)
         func set(_ slot: CodeDirectory.SpecialSlot, _ digest: [UInt8]?) {
@@ -163,7 +173,7 @@ public struct SignatureRecipe: Sendable {
         if isMainBinary, entitlements?["get-task-allow"] == .boolean(true) {
             flags |= CodeDirectory.allowUnsignedFlag
         }
-        return CodeDirectory(
+        var directory = CodeDirectory(
             algorithm: algorithm,
             identifier: identifier,
             team: team,
@@ -173,6 +183,8 @@ public struct SignatureRecipe: Sendable {
             specialSlots: special,
             codeSlots: slots
         )
+        if isAdHoc { directory.flags |= CodeDirectory.adhocFlag }
+        return directory
     }
 }
 

@@ -205,7 +205,9 @@ struct SigningRun: Sendable {
         let faults = try await verifier.run().faults.filter { fault in
             // Whoever keeps such identifiers knows.
             let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignWish == .keep
-            return !fault.isWarning && !isWanted
+            // Where nothing is signed, only that it can be read is promised.
+            let isMeant = request.options.signs || [.archive, .permissions].contains(fault.code)
+            return !fault.isWarning && !isWanted && isMeant
         }
         guard faults.isEmpty else {
             throw SignError(

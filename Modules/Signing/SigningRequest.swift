@@ -12,8 +12,20 @@ public struct SigningOptions: Sendable {
         case full
     }
 
-    /// Who signs.
-    public var identity: Identity
+    /// What becomes of the signatures.
+    public enum Signatures: Sendable {
+        /// Every one is made anew by an identity.
+        case made(by: Identity)
+        /// Every one is made anew by nobody (`CS_ADHOC`): for simulators, and for devices that ask for none.
+        case adHoc
+        /// They are taken out, with the seals and profiles.
+        case removed
+        /// They stay as they are, also where they do not fit any more: for whoever signs later.
+        case left
+    }
+
+    /// What becomes of the signatures.
+    public var signatures: Signatures
     /// The profiles to choose from; each bundle gets the one that is made most closely for its identifier.
     public var profiles: [ProvisioningProfile]
     /// The app's new bundle identifier; `nil` keeps the old one.
@@ -37,12 +49,30 @@ public struct SigningOptions: Sendable {
 
     /// The identity and the profiles; the rest has defaults.
     public init(identity: Identity, profiles: [ProvisioningProfile]) {
-        self.identity = identity
+        self.init(.made(by: identity), profiles: profiles)
+    }
+
+    /// What becomes of the signatures, with profiles where there is an identity; the rest has defaults.
+    public init(_ signatures: Signatures, profiles: [ProvisioningProfile] = []) {
+        self.signatures = signatures
         self.profiles = profiles
     }
 }
 
 extension SigningOptions {
+    /// Who signs; `nil` for nobody.
+    public var identity: Identity? {
+        if case .made(let identity) = signatures { identity } else { nil }
+    }
+
+    /// Whether signatures are made.
+    var signs: Bool {
+        switch signatures {
+        case .made, .adHoc: true
+        case .removed, .left: false
+        }
+    }
+
     /// The identifier that was asked for.
     var wantedIdentifier: String? { recipe.bundleIdentifier ?? bundleIdentifier }
 

@@ -62,10 +62,9 @@ import Testing
             ("", .missingArgument, "IN is missing: the archive to sign."),
             ("a", .missingOption, "-o FILE is missing: where the signed archive goes."),
             (
-                "a -o b --p12 c", .missingOption,
-                "--profile FILE is missing: provisioning profiles; each bundle gets the one that fits it best."
+                "a -o b --profile p", .missingOption,
+                "--p12, --certificate with --key, --adhoc, --unsign or --only-modify is missing."
             ),
-            ("a -o b --profile p", .missingOption, "--p12 or --certificate with --key is missing."),
             ("a -o b --profile p --key k", .missingOption, "--key is given without --certificate."),
             ("a -o b --profile p --certificate k", .missingOption, "--certificate is given without --key."),
             ("a -o b --profile p --p12 c --key k", .conflictingOptions, "--p12 and --key exclude each other."),

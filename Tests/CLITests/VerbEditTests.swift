@@ -40,6 +40,63 @@ struct `ferry sign with changes` {
         return try ferry.home.write(made.output, to: "icon \(width).png")
     }
 
+    @Test func `injects, renames and removes libraries`() async throws {
+        let ferry = try Command()
+        let bytes = TinyMachO {
+            $0.fileType = 6
+            $0.installName = "/x/libX.dylib"
+        }.bytes
+        let library = try ferry.home.write(bytes, to: "libX.dylib")
+        let other = try ferry.home.write(bytes, to: "libY.dylib")
+        let (path, result) = try await sign(
+            ferry,
+            [
+                "--inject", library, "--inject", "HarbourWidget.appex=\(other)", "--inject-weak", "--inject-by",
+                "executable-path", "--remove-dylib", "libnone.dylib", "--rename-dylib",
+                "libSystem.B.dylib=/usr/lib/system.dylib",
+            ]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.contains("neither the app nor an extension loads libnone.dylib"))
+        let widget = "PlugIns/HarbourWidget.appex/HarbourWidget"
+        #expect(
+            try await seen(
+                path,
+                "[[x in b(n) for x in [b'@executable_path/Frameworks/libX.dylib\\0', "
+                    + "b'@executable_path/../../Frameworks/libY.dylib\\0', b'/usr/lib/system.dylib\\0', "
+                    + "b'libSystem.B.dylib']] for n in ['Harbour', '\(widget)']] "
+                    + "+ [app + 'Frameworks/lib' + x + '.dylib' in names for x in 'XY']"
+            ) == "[[true, false, true, false], [false, true, true, false], true, true]"
+        )
+        let refused = try await sign(ferry, ["--inject", "nothing.dylib"]).result
+        #expect(refused.status == 3)
+        #expect(refused.errors.contains("nothing.dylib"))
+        let odd = try await sign(ferry, ["--rename-dylib", "x"]).result
+        #expect(odd.status == 2)
+    }
+
+    @Test(arguments: ["--adhoc", "--unsign", "--only-modify"])
+    func `needs no identity to`(kind: String) async throws {
+        let ferry = try Command()
+        let output = try ferry.out("out.ipa")
+        let arguments = ["sign", ferry.kit.path("Harbour.ipa"), "-o", output, kind]
+        let result = try await ferry.run(arguments + ["--name", "Neu"])
+        #expect(result.status == 0, "\(result.errors)")
+        // The blob of a signature, of which the app has none before.
+        let facts = "[p('Info.plist')['CFBundleDisplayName'], b'\\xfa\\xde\\x0c\\xc0' in b('Harbour')]"
+        #expect(try await seen(output, facts) == "[\"Neu\", \(kind == "--adhoc")]")
+        #expect(try await ferry.run(["verify", output]).status == (kind == "--adhoc" ? 0 : 1))
+        let planned = try await ferry.run(["inspect", ferry.kit.path("Harbour.ipa"), "--plan", kind, "--json"])
+        #expect(planned.status == 0, "\(planned.errors)")
+        let signed = ["sign", ferry.kit.path("Harbour.ipa"), "-o", output, "--p12", ferry.kit.path("dev.p12")]
+        let bare = try await ferry.run(signed)
+        #expect(bare.status == 2)
+        #expect(bare.errors.contains("--profile FILE is missing"))
+        let both = try await ferry.run(arguments + ["--p12", "x.p12"])
+        #expect(both.status == 2)
+        #expect(both.errors.contains("exclude each other"))
+    }
+
     @Test func `does what each option says`() async throws {
         let ferry = try Command()
         let file = try ferry.home.write([1, 2], to: "file.bin")

@@ -42,26 +42,6 @@ private struct OverlayDesk {
 struct `An overlay` {
     private let app = "Payload/A.app/"
 
-    /// A command that loads a library, as `<mach-o/loader.h>` has it: `cmd, cmdsize, name offset, date, two versions`.
-    private static func loading(_ name: String) -> Overlay.CodeEdit {
-        { image, header in
-            let text = Array(name.utf8) + [UInt8](repeating: 0, count: 8 - name.utf8.count % 8)
-            var command: [UInt8] = []
-            for word in [0x8000_0018, UInt32(24 + text.count), 24, 2, 0, 0] { command.append(word, .little) }
-            command += text
-            guard header.count >= image.commandsEnd + command.count else {
-                throw ToolFailure("no room for \(command.count) bytes")
-            }
-            var counts: [UInt8] = []
-            counts.append(UInt32(image.loadCommands.count + 1), .little)
-            counts.append(UInt32(image.commandsEnd - image.headerSize + command.count), .little)
-            return [
-                SignatureLayout.Edit(offset: 16, bytes: counts),
-                SignatureLayout.Edit(offset: image.commandsEnd, bytes: command),
-            ]
-        }
-    }
-
     @Test func `adds code, files and links, removes and replaces, and all of it is signed and sealed`() async throws {
         let desk = try OverlayDesk(.sample())
         let library = TinyMachO {
@@ -109,8 +89,8 @@ struct `An overlay` {
             }
         )
         try await desk.sign { overlay in
-            overlay.edit(app + "A", Self.loading("@rpath/one.dylib"))
-            overlay.edit(app + "A", Self.loading("@executable_path/Frameworks/two.dylib"))
+            overlay.edit(app + "A", [.add("@rpath/one.dylib", isWeak: true)])
+            overlay.edit(app + "A", [.add("@executable_path/Frameworks/two.dylib", isWeak: true)])
         }
         #expect(try await desk.desk.faults() == [])
         let code = try await Hands.signer.inspect(desk.desk.output).code
@@ -135,8 +115,8 @@ struct `An overlay` {
         }.bytes
         try await desk.sign { overlay in
             overlay.add(app + "n.dylib", .file(library))
-            overlay.edit(app + "n.dylib", Self.loading("@rpath/one.dylib"))
-            overlay.edit(app + "A", Self.loading("@rpath/one.dylib"))
+            overlay.edit(app + "n.dylib", [.add("@rpath/one.dylib", isWeak: true)])
+            overlay.edit(app + "A", [.add("@rpath/one.dylib", isWeak: true)])
         }
         #expect(try await desk.desk.faults() == [])
         let code = try await Hands.signer.inspect(desk.desk.output).code
@@ -146,21 +126,17 @@ struct `An overlay` {
         #expect(code.first { $0.path == app + "n.dylib" }?.images.map(\.dylibs) == [["@rpath/one.dylib"]])
     }
 
-    @Test func `refuses edits of what is no code, has no room, or lie past the header`() async throws {
+    @Test func `refuses edits of what is no code, has no room, or cannot be named`() async throws {
         let desk = try OverlayDesk(.sample())
-        let long = String(repeating: "x", count: 0x2000)
         let error = try await desk.refusal { overlay in
-            overlay.edit(app + "a.txt", Self.loading("x"))
-            overlay.edit(app + "A", Self.loading(long))
-            overlay.edit(app + "x.dylib") { _, header in [.init(offset: header.count - 1, bytes: [1, 2])] }
-            overlay.edit(app + "PlugIns/W.appex/W") { _, _ in [.init(offset: .max, bytes: [1, 2])] }
-            overlay.edit(app + "PlugIns/W.appex/A") { _, _ in [.init(offset: .max, bytes: [1, 2])] }
+            overlay.edit(app + "a.txt", [.add("x", isWeak: false)])
+            overlay.edit(app + "A", [.add(String(repeating: "x", count: 1000), isWeak: false)])
+            overlay.edit(app + "x.dylib", [.add("", isWeak: false)])
+            overlay.edit(app + "PlugIns/W.appex/W", [.addRPath("x")])
         }
-        #expect(error?.reasons.count == 5, "\(error?.message ?? "")")
+        #expect(error?.reasons.count == 4, "\(error?.message ?? "")")
         let message = error?.message ?? ""
-        for words in [
-            "a.txt: its load", "A.app/A: no room", "x.dylib: 2 bytes at", "W.appex/A: 2 bytes", "W.appex/W: its",
-        ] {
+        for words in ["a.txt: its load", "A.app/A: arm64: the new load", "x.dylib: arm64: an empty", "W.appex/W: its"] {
             #expect(message.contains(words), "\(words) in \(message)")
         }
         #expect(try desk.desk.leftovers() == [])

@@ -69,6 +69,14 @@ struct `A recipe` {
         (#"{"set": [1]}"#, ["set: expected an object of keys and values, found an array"]),
         (#"{"unset": ["a", 1]}"#, ["unset[1]: expected a text, found the number 1"]),
         (#"{"add": {"x": true}}"#, ["add.x: expected the path of a file, found true"]),
+        (#"{"inject": "x.dylib"}"#, ["inject: expected a list of files, found the text “x.dylib”"]),
+        (#"{"inject": [1]}"#, ["inject[0]: expected the path of a file, or an object with file, into, weak"]),
+        (#"{"inject": [{"into": "all"}]}"#, ["inject[0]: expected an object with the key file"]),
+        (#"{"inject": [{"file": "x", "inot": "all"}]}"#, ["inject[0].inot: what is injected", "Did you mean “into”?"]),
+        (#"{"inject": [{"file": "x", "weak": "no"}]}"#, ["inject[0].weak: expected true or false"]),
+        (#"{"injectBy": "path"}"#, ["injectBy: expected one of rpath, executable-path"]),
+        (#"{"removeDylibs": ["a", 2]}"#, ["removeDylibs[1]: expected a text, found the number 2"]),
+        (#"{"renameDylibs": {"a": 2}}"#, ["renameDylibs.a: expected a path, found the number 2"]),
         (#"{"dropExtensions": "some"}"#, ["dropExtensions: expected “all” or a list of texts"]),
         (#"{"entitlements": {"app": 1}}"#, ["entitlements.app: expected the path of a file, or an object"]),
         (#"{"name": null}"#, ["null is no value"]),
@@ -87,13 +95,14 @@ struct `A recipe` {
     @Test func `gives way to what another one says`() throws {
         let one = try SigningRecipe(
             json: Array(
-                #"{"name": "a", "build": "1", "set": {"X": 1, "Y": 1}, "add": {"f": "1", "g": "1"}, "remove": ["r"]}"#
+                #"{"name": "a", "build": "1", "set": {"X": 1, "Y": 1}, "add": {"f": "1", "g": "1"}, "remove": ["r"], "inject": ["t"], "renameDylibs": {"a": "1", "b": "1"}}"#
                     .utf8
             )
         )
         let other = try SigningRecipe(
             json: Array(
-                #"{"name": "b", "set": {"X": 2}, "unset": ["Y"], "add": {"f": "2"}, "remove": ["r", "s"]}"#.utf8
+                #"{"name": "b", "set": {"X": 2}, "unset": ["Y"], "add": {"f": "2"}, "remove": ["r", "s"], "inject": ["t", "u"], "renameDylibs": {"a": "2"}}"#
+                    .utf8
             )
         )
         let both = one.overridden(by: other)
@@ -103,6 +112,8 @@ struct `A recipe` {
         #expect(both.unsets.map(\.description) == ["Y"])
         #expect(Set(both.addedFiles.map { $0.path + $0.source }) == ["f2", "g1"])
         #expect(both.removedFiles == ["r", "s"])
+        #expect(both.injections.map(\.source) == ["t", "u"])
+        #expect(both.renamedLibraries.map { $0.name + $0.path }.sorted() == ["a2", "b1"])
     }
 
     @Test(arguments: [

@@ -67,7 +67,10 @@ struct HelpPage {
             let groups = verb.alternatives.map { group in
                 group.compactMap { verb.option($0) }.map { brief($0) }.joined(separator: " ")
             }
-            words.append("(" + groups.joined(separator: " | ") + ")")
+            // A line may end before each.
+            for (index, group) in groups.enumerated() {
+                words.append((index == 0 ? "(" : "| ") + group + (index == groups.count - 1 ? ")" : ""))
+            }
         }
         let inAlternatives = Set(verb.alternatives.joined())
         if verb.options.contains(where: { !$0.isRequired && !inAlternatives.contains($0.name) }) {

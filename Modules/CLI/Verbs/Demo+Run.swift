@@ -111,7 +111,7 @@ extension Demo {
         ]
         if let signed = result.signed {
             lines.append(
-                "  re-signed   \(signed.signedFileCount) files of \(signed.bundles.count) bundles, by “\(stage.options.identity.leaf.commonName ?? "")”"
+                "  re-signed   \(signed.signedFileCount) files of \(signed.bundles.count) bundles, by “\(stage.options.identity?.leaf.commonName ?? "")”"
             )
             for bundle in signed.bundles.reversed() {
                 guard let old = bundle.oldIdentifier, old != bundle.identifier else { continue }

@@ -5,6 +5,7 @@ enum OptionGroup {
     static let app = "Changes to the app"
     static let contents = "Extensions and files"
     static let keys = "Single keys"
+    static let libraries = "Injection and libraries"
 }
 
 extension Option {
@@ -12,6 +13,13 @@ extension Option {
     func under(_ group: String) -> Option {
         var option = self
         option.group = group
+        return option
+    }
+
+    /// The same where it need not be given.
+    var optional: Option {
+        var option = self
+        option.isRequired = false
         return option
     }
 
@@ -104,6 +112,41 @@ extension Option {
         Option(name: "--remove-store-files", help: "take out SC_Info, iTunesMetadata.plist and their kin"),
     ]
 
+    fileprivate static let libraryEdits: [Option] = [
+        Option(
+            name: "--inject",
+            value: "[BUNDLE=]FILE",
+            kind: .file(["dylib", "deb", "zip", "framework"]),
+            count: .repeated,
+            help:
+                "put a .dylib, .framework, .deb or .zip into the app and have it loaded: by the app, or by the extension "
+                + "with that id or folder's name; all= for the app and every extension"
+        ),
+        Option(name: "--inject-weak", help: "have the app start without what is injected, if that cannot be loaded"),
+        Option(
+            name: "--inject-by",
+            value: "NAME",
+            kind: .forms([
+                .init(text: "rpath", summary: "@rpath/NAME"),
+                .init(text: "executable-path", summary: "from its own place"),
+            ]),
+            standard: "rpath",
+            help: "how the load commands call it"
+        ),
+        Option(
+            name: "--remove-dylib",
+            value: "NAME",
+            count: .repeated,
+            help: "have the app and its extensions load that library no longer; NAME is its path or the last part of it"
+        ),
+        Option(
+            name: "--rename-dylib",
+            value: "NAME=PATH",
+            count: .repeated,
+            help: "have the app and its extensions load that library by another path"
+        ),
+    ]
+
     fileprivate static let nameEdits: [Option] = [
         .bundleID,
         Option(
@@ -145,4 +188,5 @@ extension [Option] {
         + Option.appEdits.map { $0.under(OptionGroup.app) }
         + Option.keyEdits.map { $0.under(OptionGroup.keys) }
         + Option.contentEdits.map { $0.under(OptionGroup.contents) }
+        + Option.libraryEdits.map { $0.under(OptionGroup.libraries) }
 }

@@ -64,6 +64,9 @@ extension [Option] {
 
     /// Which of them name an identity: one file, or two.
     static let identityAlternatives: [[String]] = [["--p12"], ["--certificate", "--key"]]
+
+    /// The same where nobody has to sign.
+    static let signatureAlternatives = identityAlternatives + [["--adhoc"], ["--unsign"], ["--only-modify"]]
 }
 
 extension Verb.Variable {

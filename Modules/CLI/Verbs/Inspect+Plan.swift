@@ -6,9 +6,10 @@ extension Inspect {
     /// `--plan`: what signing would change.
     static func plan(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
+        let isUnsigned = ["--adhoc", "--unsign", "--only-modify"].contains { arguments.flag($0) }
         let hasIdentity =
             arguments.isGiven("--p12") || (arguments.isGiven("--certificate") && arguments.isGiven("--key"))
-        guard hasIdentity, arguments.isGiven("--profile") else {
+        guard isUnsigned || hasIdentity && arguments.isGiven("--profile") else {
             throw UsageError(
                 .missingOption,
                 hasIdentity ? "--profile is missing." : "--p12 or --certificate with --key is missing.",

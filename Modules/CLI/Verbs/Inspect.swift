@@ -34,11 +34,7 @@ enum Inspect {
                 help: "show for each bundle what ferry sign would change with the same options; nothing is written"
             ),
         ]
-            + [Option].signing.map { option in
-                var option = option
-                option.isRequired = false
-                return option
-            } + [.json],
+            + [Option].signingOrNot + [.json],
         environment: .identity,
         run: run
     )

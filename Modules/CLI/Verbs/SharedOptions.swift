@@ -12,6 +12,22 @@ extension Option {
         help: "provisioning profiles; each bundle gets the one that fits it best"
     )
 
+    /// `--adhoc`: signed by nobody.
+    static let adHoc = Option(
+        name: "--adhoc",
+        help:
+            "sign without an identity (CS_ADHOC), for simulators and for devices that ask for none; a profile is optional"
+    )
+
+    /// `--unsign`: without signatures.
+    static let unsign = Option(name: "--unsign", help: "take signatures, seals and profiles out, and sign nothing")
+
+    /// `--only-modify`: changed and not signed.
+    static let onlyModify = Option(
+        name: "--only-modify",
+        help: "make the changes and sign nothing; old signatures stay, though they do not fit what was changed"
+    )
+
     /// `--bundle-id ID`: a new bundle id.
     static let bundleID = Option(
         name: "--bundle-id",
@@ -65,9 +81,16 @@ extension Option {
 }
 
 extension [Option] {
-    /// With what to sign, and how: the same for every verb that signs.
-    static let signing: [Option] =
-        (identity + [.profile]).map { $0.under(OptionGroup.identity) } + edits + [
+    /// With what to sign, and how: the same for every verb that signs and installs.
+    static let signing: [Option] = (identity + [.profile]).map { $0.under(OptionGroup.identity) } + changes
+
+    /// The same where nobody has to sign.
+    static let signingOrNot: [Option] =
+        (identity + [.profile.optional, .adHoc, .unsign, .onlyModify]).map { $0.under(OptionGroup.identity) } + changes
+
+    /// What is changed on the way, and how the result is checked.
+    private static let changes: [Option] =
+        edits + [
             .pageSize,
             Option(
                 name: "--verify",

@@ -76,9 +76,11 @@ extension Sign {
 
     /// What was done, for people.
     static func text(_ signed: SignedArchive) -> String {
-        var lines = [
-            "Signed \(signed.signedFileCount) files as \(signed.identifier): \(signed.path), \(sizeText(signed.byteCount))."
-        ]
+        let what =
+            signed.signedFileCount > 0
+            ? "Signed \(signed.signedFileCount) files as \(signed.identifier)"
+            : "Wrote \(signed.identifier) and signed nothing"
+        var lines = ["\(what): \(signed.path), \(sizeText(signed.byteCount))."]
         for bundle in signed.bundles {
             if let old = bundle.oldIdentifier, old != bundle.identifier {
                 lines.append("  \(old) → \(bundle.identifier)")

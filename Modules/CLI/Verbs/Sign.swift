@@ -41,6 +41,15 @@ enum Sign {
                     + "--entitlements com.example.share=share.entitlements"
             ),
             .init(
+                purpose: "With a tweak in the app, and a library in every extension too",
+                command: "ferry sign In.ipa -o Out.ipa --p12 dev.p12 --profile wild.mobileprovision "
+                    + "--inject tweak.deb --inject all=libExtra.dylib"
+            ),
+            .init(
+                purpose: "Without a library that it loads, and signed by nobody",
+                command: "ferry sign In.ipa -o Out.ipa --adhoc --remove-dylib libOld.dylib"
+            ),
+            .init(
                 purpose: "As a recipe says",
                 command: "ferry sign In.ipa -o Out.ipa --p12 dev.p12 --profile wild.mobileprovision --recipe mine.json"
             ),
@@ -55,8 +64,8 @@ enum Sign {
                 isRequired: true,
                 help: "where the signed archive goes"
             )
-        ] + .signing + [.reporter, .json],
-        alternatives: [Option].identityAlternatives,
+        ] + .signingOrNot + [.reporter, .json],
+        alternatives: [Option].signatureAlternatives,
         environment: .identity,
         run: run
     )

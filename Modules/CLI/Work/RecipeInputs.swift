@@ -54,6 +54,24 @@ extension Invocation {
             let (path, file) = try parts(of: text, "--add", "PATH=FILE")
             recipe.addedFiles.append(.init(path: path, source: file))
         }
+        for text in arguments.values("--inject") {
+            // A bundle's id or folder's name has no slash.
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let isNamed = parts.count == 2 && !parts[0].isEmpty && !parts[0].utf8.contains(UInt8(ascii: "/"))
+            recipe.injections.append(
+                .init(
+                    isNamed ? parts[1] : text,
+                    into: .init(name: isNamed ? parts[0] : "app"),
+                    isWeak: arguments.flag("--inject-weak")
+                )
+            )
+        }
+        if arguments.isGiven("--inject-by") { recipe.injectionNaming = choice("--inject-by") }
+        recipe.removedLibraries = arguments.values("--remove-dylib")
+        for text in arguments.values("--rename-dylib") {
+            let (name, path) = try parts(of: text, "--rename-dylib", "NAME=PATH")
+            recipe.renamedLibraries.append(.init(name, to: path))
+        }
         for text in arguments.values("--unset") { recipe.unsets.append(try key(text, "--unset")) }
         for text in arguments.values("--set") {
             let (path, value) = try parts(of: text, "--set", "KEY=VALUE")

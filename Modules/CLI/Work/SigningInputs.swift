@@ -50,7 +50,7 @@ extension Invocation {
 
     /// With what to sign, as the command line says it.
     func signingOptions() async throws -> SigningOptions {
-        var options = SigningOptions(identity: try await identity(), profiles: try profiles())
+        var options = try await SigningOptions(signatures(), profiles: profiles())
         options.recipe = try recipe()
         options.iconImage = try iconImage(of: options.recipe)
         options.pageSize = arguments.value("--page-size").flatMap { Int($0) }
@@ -67,6 +67,21 @@ extension Invocation {
             }
         }
         return options
+    }
+
+    /// What becomes of the signatures.
+    private func signatures() async throws -> SigningOptions.Signatures {
+        if arguments.flagIfDescribed("--adhoc") { return .adHoc }
+        if arguments.flagIfDescribed("--unsign") { return .removed }
+        if arguments.flagIfDescribed("--only-modify") { return .left }
+        guard arguments.isGiven("--profile") else {
+            throw UsageError(
+                .missingOption,
+                "--profile FILE is missing: \(Option.profile.help).",
+                verb: "sign"
+            )
+        }
+        return .made(by: try await identity())
     }
 
     private func entitlements(_ path: String) throws -> PropertyList.Dictionary {

@@ -28,12 +28,15 @@ struct Overlay: Sendable {
         let content: Content
         /// The permissions of a file.
         let permissions: UInt16
+        /// Whether a framework's executable or Info.plist may give way to it.
+        let takesPlaceOfCode: Bool
     }
 
-    /// Finds the changes of a header: called once for each image, with what it has before its first section's content.
-    ///
-    /// An image's bytes begin with its header. What it gives must lie before the first section; the image keeps its size.
-    typealias CodeEdit = @Sendable (_ image: MachOImage, _ header: ArraySlice<UInt8>) throws -> [SignatureLayout.Edit]
+    /// New code that an executable is to load.
+    struct Load: Sendable, Hashable {
+        let library: EntryName
+        let executable: EntryName
+    }
 
     /// New bytes of entries that are there.
     private(set) var replaced: [EntryName: [UInt8]] = [:]
@@ -42,7 +45,9 @@ struct Overlay: Sendable {
     /// Files, and folders with all that is in them; without a slash at the end.
     private(set) var removed: [EntryName] = []
     /// Changes of load commands, in the order in which they are made.
-    private(set) var codeEdits: [EntryName: [CodeEdit]] = [:]
+    private(set) var codeEdits: [EntryName: [LibraryEdit]] = [:]
+    /// Which new code is loaded by which executable, for checks: what loads it is in ``codeEdits``.
+    private(set) var loads: [Load] = []
 
     /// Whether nothing is wished.
     var isEmpty: Bool {
@@ -55,8 +60,27 @@ struct Overlay: Sendable {
     }
 
     /// Adds an entry, or puts it in another's place.
-    mutating func add(_ name: String, _ content: Content, permissions: UInt16 = 0o644) {
-        additions.append(Addition(name: EntryName(name), content: content, permissions: permissions))
+    ///
+    /// - Parameter takesPlaceOfCode: whether that may be a framework's executable or Info.plist.
+    mutating func add(
+        _ name: String,
+        _ content: Content,
+        permissions: UInt16 = 0o644,
+        takesPlaceOfCode: Bool = false
+    ) {
+        additions.append(
+            Addition(
+                name: EntryName(name),
+                content: content,
+                permissions: permissions,
+                takesPlaceOfCode: takesPlaceOfCode
+            )
+        )
+    }
+
+    /// Notes who loads new code.
+    mutating func note(_ library: String, isLoadedBy executable: String) {
+        loads.append(Load(library: EntryName(library), executable: EntryName(executable)))
     }
 
     /// Removes a file or link, or a folder with all that is in it.
@@ -65,8 +89,9 @@ struct Overlay: Sendable {
     }
 
     /// Changes the load commands of a Mach-O file, every image of it.
-    mutating func edit(_ name: String, _ edit: @escaping CodeEdit) {
-        codeEdits[EntryName(name), default: []].append(edit)
+    mutating func edit(_ name: String, _ edits: [LibraryEdit]) {
+        guard !edits.isEmpty else { return }
+        codeEdits[EntryName(name), default: []] += edits
     }
 
     /// Takes back what was wished of these names.
@@ -81,6 +106,7 @@ struct Overlay: Sendable {
         additions += other.additions
         removed += other.removed
         codeEdits.merge(other.codeEdits) { $0 + $1 }
+        loads += other.loads
     }
 
     /// Whether an entry goes, or one of the folders that it lies in.

@@ -87,11 +87,17 @@ struct OverlayCheck {
     private mutating func checkAdditions() {
         var executables: [EntryName: String] = [:]
         var reserved: Set<EntryName> = []
+        /// What injected code may take the place of.
+        var replaceable: Set<EntryName> = []
         for bundle in opened.tree.bundles {
             if bundle.isCode, let executable = bundle.executable {
                 executables[EntryName(executable)] = bundle.path
+                if !bundle.kind.hasProfile { replaceable.insert(EntryName(executable)) }
             }
-            if bundle.hasInfoPlist { reserved.insert(EntryName(bundle.infoPlistPath)) }
+            if bundle.hasInfoPlist {
+                reserved.insert(EntryName(bundle.infoPlistPath))
+                if !bundle.kind.hasProfile { replaceable.insert(EntryName(bundle.infoPlistPath)) }
+            }
             if bundle.kind.hasProfile { reserved.insert(EntryName(bundle.profilePath)) }
         }
         let links = Set(opened.directory.entries.lazy.filter(\.isSymbolicLink).map { EntryName($0.name) })
@@ -102,6 +108,9 @@ struct OverlayCheck {
         for name in folders where !overlay.removes(name.text) { spellings[name.text.lowercased()] = name }
         let app = opened.tree.root.path + "/"
 
+        func mayReplace(_ addition: Overlay.Addition) -> Bool {
+            addition.takesPlaceOfCode && replaceable.contains(addition.name)
+        }
         for addition in overlay.additions {
             let name = addition.name.text
             if let fault = Self.fault(in: name) {
@@ -110,19 +119,19 @@ struct OverlayCheck {
                 refuse(name, "it cannot be added, for it is not in the app", remedy: "Give a path below its folder.")
             } else if !seen.insert(addition.name).inserted {
                 refuse(name, "it is added twice")
-            } else if let bundle = executables[addition.name] {
+            } else if let bundle = executables[addition.name], !mayReplace(addition) {
                 refuse(
                     name,
                     "it cannot be added, for it would take the place of the executable of \(bundle)",
                     remedy: "Add it under another name."
                 )
-            } else if reserved.contains(addition.name) || isInSignature(name) {
+            } else if reserved.contains(addition.name) && !mayReplace(addition) || isInSignature(name) {
                 refuse(
                     name,
                     "it cannot be added, for signing writes it",
                     remedy: "Change an Info.plist with --set, and give a profile with --profile."
                 )
-            } else if overlay.removes(name) {
+            } else if overlay.removes(name), !addition.takesPlaceOfCode {
                 refuse(
                     name,
                     "it is added, and what it lies in is removed or dropped",

@@ -23,6 +23,7 @@ extension SigningRecipe {
         }
         icon = icon.map(placed)
         for index in addedFiles.indices { addedFiles[index].source = placed(addedFiles[index].source) }
+        for index in injections.indices { injections[index].source = placed(injections[index].source) }
         entitlements = entitlements.mapValues { source in
             if case .file(let path) = source { .file(placed(path)) } else { source }
         }
@@ -73,124 +74,127 @@ extension SigningRecipe {
 
     // MARK: Fields
 
-    private struct Field: Sendable {
+    struct Field: Sendable {
         let key: String
         let read: @Sendable (RecipeValue, inout SigningRecipe) throws(RecipeError) -> Void
         let write: @Sendable (SigningRecipe) -> PropertyList?
     }
 
-    private static let fields: [Field] = [
-        text("bundleID", \.bundleIdentifier),
-        choice("uniqueID", \.uniqueID),
-        text("name", \.displayName),
-        text("version", \.version),
-        text("build", \.build),
-        text("minimumOS", \.minimumOS),
-        Field(
-            key: "devices",
-            read: { value, recipe throws(RecipeError) in
-                var devices: [Device] = []
-                for element in try value.elements("a list of devices") { devices.append(try element.device()) }
-                guard !devices.isEmpty else { throw value.unexpected("at least one device") }
-                recipe.devices = devices
-            },
-            write: { $0.devices.map { .array($0.map { .string($0.name) }) } }
-        ),
-        text("icon", \.icon),
-        selection("removeURLSchemes", \.removedURLSchemes),
-        flag("removeSupportedDevices", \.removesSupportedDevices),
-        flag("fileSharing", \.fileSharing),
-        flag("documentBrowser", \.documentBrowser),
-        flag("fullScreen", \.fullScreen),
-        flag("proMotion", \.proMotion),
-        flag("gameMode", \.gameMode),
-        choice("appearance", \.appearance),
-        Field(
-            key: "unset",
-            read: { value, recipe throws(RecipeError) in
-                for element in try value.elements("a list of keys") {
-                    recipe.unsets.append(try element.key(try element.string()))
-                }
-            },
-            write: { $0.unsets.isEmpty ? nil : .array($0.unsets.map { .string($0.description) }) }
-        ),
-        Field(
-            key: "set",
-            read: { value, recipe throws(RecipeError) in
-                for (key, value) in try value.members("an object of keys and values") {
-                    recipe.settings.append(Setting(key: try value.key(key), value: .exact(value.value)))
-                }
-            },
-            write: { recipe in
-                var values = PropertyList.Dictionary()
-                for setting in recipe.settings {
-                    switch setting.value {
-                    case .exact(let value): values[setting.key.description] = value.markedForJSON
-                    case .typed(let text):
-                        let value = (try? PropertyList(typed: text)) ?? .string(text)
-                        values[setting.key.description] = value.markedForJSON
+    private static let fields: [Field] =
+        [
+            text("bundleID", \.bundleIdentifier),
+            choice("uniqueID", \.uniqueID),
+            text("name", \.displayName),
+            text("version", \.version),
+            text("build", \.build),
+            text("minimumOS", \.minimumOS),
+            Field(
+                key: "devices",
+                read: { value, recipe throws(RecipeError) in
+                    var devices: [Device] = []
+                    for element in try value.elements("a list of devices") { devices.append(try element.device()) }
+                    guard !devices.isEmpty else { throw value.unexpected("at least one device") }
+                    recipe.devices = devices
+                },
+                write: { $0.devices.map { .array($0.map { .string($0.name) }) } }
+            ),
+            text("icon", \.icon),
+            selection("removeURLSchemes", \.removedURLSchemes),
+            flag("removeSupportedDevices", \.removesSupportedDevices),
+            flag("fileSharing", \.fileSharing),
+            flag("documentBrowser", \.documentBrowser),
+            flag("fullScreen", \.fullScreen),
+            flag("proMotion", \.proMotion),
+            flag("gameMode", \.gameMode),
+            choice("appearance", \.appearance),
+            Field(
+                key: "unset",
+                read: { value, recipe throws(RecipeError) in
+                    for element in try value.elements("a list of keys") {
+                        recipe.unsets.append(try element.key(try element.string()))
                     }
-                }
-                return values.isEmpty ? nil : .dictionary(values)
-            }
-        ),
-        Field(
-            key: "add",
-            read: { value, recipe throws(RecipeError) in
-                for (path, source) in try value.members("an object of paths in the app and files") {
-                    recipe.addedFiles.append(AddedFile(path: path, source: try source.string("the path of a file")))
-                }
-            },
-            write: { recipe in
-                var files = PropertyList.Dictionary()
-                for file in recipe.addedFiles { files[file.path] = .string(file.source) }
-                return files.isEmpty ? nil : .dictionary(files)
-            }
-        ),
-        Field(
-            key: "remove",
-            read: { value, recipe throws(RecipeError) in recipe.removedFiles = try value.strings("a list of paths") },
-            write: { $0.removedFiles.isEmpty ? nil : .array($0.removedFiles.map { .string($0) }) }
-        ),
-        selection("dropExtensions", \.droppedExtensions),
-        Field(
-            key: "keepExtensions",
-            read: { value, recipe throws(RecipeError) in recipe.keptExtensions = try value.strings() },
-            write: { $0.keptExtensions.map { .array($0.map { .string($0) }) } }
-        ),
-        flag("dropWatchApps", \.dropsWatchApps),
-        flag("dropAppClips", \.dropsAppClips),
-        choice("foreignExtensions", \.foreignExtensions),
-        flag("removePlaceholders", \.removesPlaceholders),
-        flag("removeStoreFiles", \.removesStoreFiles),
-        Field(
-            key: "entitlements",
-            read: { value, recipe throws(RecipeError) in
-                for (bundle, source) in try value.members("an object of bundles and files") {
-                    if case .dictionary(let inline) = source.value {
-                        recipe.entitlements[bundle] = .inline(inline)
-                    } else {
-                        recipe.entitlements[bundle] = .file(try source.string("the path of a file, or an object"))
+                },
+                write: { $0.unsets.isEmpty ? nil : .array($0.unsets.map { .string($0.description) }) }
+            ),
+            Field(
+                key: "set",
+                read: { value, recipe throws(RecipeError) in
+                    for (key, value) in try value.members("an object of keys and values") {
+                        recipe.settings.append(Setting(key: try value.key(key), value: .exact(value.value)))
                     }
-                }
-            },
-            write: { recipe in
-                var files = PropertyList.Dictionary()
-                for (bundle, source) in recipe.entitlements.sorted(by: { $0.key < $1.key }) {
-                    switch source {
-                    case .file(let path): files[bundle] = .string(path)
-                    case .inline(let dictionary): files[bundle] = .dictionary(dictionary)
+                },
+                write: { recipe in
+                    var values = PropertyList.Dictionary()
+                    for setting in recipe.settings {
+                        switch setting.value {
+                        case .exact(let value): values[setting.key.description] = value.markedForJSON
+                        case .typed(let text):
+                            let value = (try? PropertyList(typed: text)) ?? .string(text)
+                            values[setting.key.description] = value.markedForJSON
+                        }
                     }
+                    return values.isEmpty ? nil : .dictionary(values)
                 }
-                return files.isEmpty ? nil : .dictionary(files)
-            }
-        ),
-        choice("entitlementsMode", \.entitlementsMode),
-    ]
+            ),
+            Field(
+                key: "add",
+                read: { value, recipe throws(RecipeError) in
+                    for (path, source) in try value.members("an object of paths in the app and files") {
+                        recipe.addedFiles.append(AddedFile(path: path, source: try source.string("the path of a file")))
+                    }
+                },
+                write: { recipe in
+                    var files = PropertyList.Dictionary()
+                    for file in recipe.addedFiles { files[file.path] = .string(file.source) }
+                    return files.isEmpty ? nil : .dictionary(files)
+                }
+            ),
+            Field(
+                key: "remove",
+                read: { value, recipe throws(RecipeError) in recipe.removedFiles = try value.strings("a list of paths")
+                },
+                write: { $0.removedFiles.isEmpty ? nil : .array($0.removedFiles.map { .string($0) }) }
+            ),
+        ] + libraryFields + [
+            selection("dropExtensions", \.droppedExtensions),
+            Field(
+                key: "keepExtensions",
+                read: { value, recipe throws(RecipeError) in recipe.keptExtensions = try value.strings() },
+                write: { $0.keptExtensions.map { .array($0.map { .string($0) }) } }
+            ),
+            flag("dropWatchApps", \.dropsWatchApps),
+            flag("dropAppClips", \.dropsAppClips),
+            choice("foreignExtensions", \.foreignExtensions),
+            flag("removePlaceholders", \.removesPlaceholders),
+            flag("removeStoreFiles", \.removesStoreFiles),
+            Field(
+                key: "entitlements",
+                read: { value, recipe throws(RecipeError) in
+                    for (bundle, source) in try value.members("an object of bundles and files") {
+                        if case .dictionary(let inline) = source.value {
+                            recipe.entitlements[bundle] = .inline(inline)
+                        } else {
+                            recipe.entitlements[bundle] = .file(try source.string("the path of a file, or an object"))
+                        }
+                    }
+                },
+                write: { recipe in
+                    var files = PropertyList.Dictionary()
+                    for (bundle, source) in recipe.entitlements.sorted(by: { $0.key < $1.key }) {
+                        switch source {
+                        case .file(let path): files[bundle] = .string(path)
+                        case .inline(let dictionary): files[bundle] = .dictionary(dictionary)
+                        }
+                    }
+                    return files.isEmpty ? nil : .dictionary(files)
+                }
+            ),
+            choice("entitlementsMode", \.entitlementsMode),
+        ]
 
-    private typealias Place<Value> = WritableKeyPath<SigningRecipe, Value?> & Sendable
+    typealias Place<Value> = WritableKeyPath<SigningRecipe, Value?> & Sendable
 
-    private static func text(_ key: String, _ place: any Place<String>) -> Field {
+    static func text(_ key: String, _ place: any Place<String>) -> Field {
         Field(
             key: key,
             read: { value, recipe throws(RecipeError) in recipe[keyPath: place] = try value.string() },
@@ -198,7 +202,7 @@ extension SigningRecipe {
         )
     }
 
-    private static func flag(_ key: String, _ place: any Place<Bool>) -> Field {
+    static func flag(_ key: String, _ place: any Place<Bool>) -> Field {
         Field(
             key: key,
             read: { value, recipe throws(RecipeError) in recipe[keyPath: place] = try value.bool() },
@@ -206,7 +210,7 @@ extension SigningRecipe {
         )
     }
 
-    private static func selection(_ key: String, _ place: any Place<Selection>) -> Field {
+    static func selection(_ key: String, _ place: any Place<Selection>) -> Field {
         Field(
             key: key,
             read: { value, recipe throws(RecipeError) in recipe[keyPath: place] = try value.selection() },
@@ -221,7 +225,7 @@ extension SigningRecipe {
         )
     }
 
-    private static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ key: String,
         _ place: any Place<Choice>
     ) -> Field {

@@ -90,6 +90,55 @@ public struct SigningRecipe: Sendable, Hashable {
         }
     }
 
+    /// Something that is put into the app and loaded by it.
+    public struct Injection: Sendable, Hashable {
+        /// Whose executable loads it.
+        public enum Target: Sendable, Hashable {
+            /// The app's.
+            case app
+            /// The app's and every extension's.
+            case all
+            /// That of the extension or inner app with this identifier before, or folder's name.
+            case bundle(String)
+        }
+
+        /// Where it is now: a `.dylib`, `.framework` folder, `.deb` or `.zip`.
+        public var source: String
+        /// Whose executable loads it.
+        public var target: Target
+        /// Whether the app starts without it too.
+        public var isWeak: Bool
+
+        /// Code on its way.
+        public init(_ source: String, into target: Target = .app, isWeak: Bool = false) {
+            self.source = source
+            self.target = target
+            self.isWeak = isWeak
+        }
+    }
+
+    /// Another path for a library that is loaded.
+    public struct LibraryRename: Sendable, Hashable {
+        /// The library: its path, or the last part or parts of it.
+        public var name: String
+        /// The path that it is loaded by afterwards.
+        public var path: String
+
+        /// A library and its new path.
+        public init(_ name: String, to path: String) {
+            self.name = name
+            self.path = path
+        }
+    }
+
+    /// How what is injected is named in load commands.
+    public enum InjectionNaming: String, Sendable, Hashable, CaseIterable {
+        /// `@rpath/NAME`, with a run path to `Frameworks`.
+        case rpath
+        /// `@executable_path/Frameworks/NAME`.
+        case executablePath = "executable-path"
+    }
+
     /// Entitlements, or the file that holds them.
     public enum Entitlements: Sendable, Hashable {
         case file(String)
@@ -136,6 +185,14 @@ public struct SigningRecipe: Sendable, Hashable {
     public var addedFiles: [AddedFile] = []
     /// Files and folders that go, below the app's folder.
     public var removedFiles: [String] = []
+    /// Code that is put into the app and loaded.
+    public var injections: [Injection] = []
+    /// How that code is named in load commands; `nil` for ``InjectionNaming/rpath``.
+    public var injectionNaming: InjectionNaming?
+    /// Libraries that the app and its extensions load no longer: paths, or the last part or parts of them.
+    public var removedLibraries: [String] = []
+    /// Libraries that the app and its extensions load by another path.
+    public var renamedLibraries: [LibraryRename] = []
     /// Extensions that go: all of the app's own, or some by identifier or folder's name.
     public var droppedExtensions: Selection?
     /// The only extensions that stay; `nil` for all.
@@ -193,6 +250,7 @@ public struct SigningRecipe: Sendable, Hashable {
         take(\.proMotion)
         take(\.gameMode)
         take(\.appearance)
+        take(\.injectionNaming)
         take(\.droppedExtensions)
         take(\.keptExtensions)
         take(\.dropsWatchApps)
@@ -210,6 +268,11 @@ public struct SigningRecipe: Sendable, Hashable {
         joined.addedFiles.removeAll { paths.contains($0.path) }
         joined.addedFiles += other.addedFiles
         joined.removedFiles += other.removedFiles.filter { !removedFiles.contains($0) }
+        joined.injections += other.injections.filter { !injections.contains($0) }
+        joined.removedLibraries += other.removedLibraries.filter { !removedLibraries.contains($0) }
+        let renamed = Set(other.renamedLibraries.map(\.name))
+        joined.renamedLibraries.removeAll { renamed.contains($0.name) }
+        joined.renamedLibraries += other.renamedLibraries
         joined.entitlements.merge(other.entitlements) { $1 }
         return joined
     }

@@ -19,6 +19,7 @@ struct Previewer: Sendable {
         )
         // Entitlements stand at an executable's end: it must be unpacked whole.
         let source = plan.contents.source
+        let signs = plan.request.options.signs
         let (signed, roles) = (plan.bundles, plan.bundles.map(plan.role))
         let entitlements = try await workers.map(
             Array(signed.indices),
@@ -26,7 +27,7 @@ struct Previewer: Sendable {
             hugeCost: Sealer.hugeCode,
             context: { Inflater() }
         ) { index, inflater -> EntitlementsPlan? in
-            guard signed[index].profile != nil else { return nil }
+            guard signs, roles[index].isEntitled else { return nil }
             let bytes = try signed[index].executable.bytes(in: source, inflater)
             let old = try MachOFile(bytes).slices.map { slice in
                 OldSignature(slice.image, in: bytes[slice.offset..<slice.offset + slice.image.count])

@@ -10,8 +10,8 @@ struct ArchiveContents: Sendable {
         let file: ArchiveFile
         /// A parsed header for each slice, after its edits; a universal file's are read whole.
         let images: [MachOImage]
-        /// The changes of each slice's header, for offsets from the slice's start; empty where there are none.
-        let edits: [[SignatureLayout.Edit]]
+        /// Each slice's new header, for the slice's start; empty where none changes.
+        let headers: [EditedHeader]
         /// What would keep a signature out.
         let obstacle: MachOError?
     }

@@ -16,7 +16,7 @@ enum CodeLook: Sendable {
     private static let codeLimit = 2 << 30
 
     /// Looks at a file; of a thin one only the start is read.
-    init(at file: ArchiveFile, edits: [Overlay.CodeEdit], in source: FileSource, _ inflater: Inflater) throws {
+    init(at file: ArchiveFile, edits: [LibraryEdit], in source: FileSource, _ inflater: Inflater) throws {
         let magic: [UInt8]
         do {
             magic = try file.prefix(32, in: source, inflater)
@@ -50,30 +50,35 @@ enum CodeLook: Sendable {
 
     private static func universal(
         _ file: ArchiveFile,
-        _ edits: [Overlay.CodeEdit],
+        _ edits: [LibraryEdit],
         _ source: FileSource,
         _ inflater: Inflater
     ) throws -> CodeLook {
         let bytes = try file.bytes(in: source, inflater)
+        return try whole(file, bytes, edits)
+    }
+
+    /// Looks at a file that was read whole.
+    private static func whole(_ file: ArchiveFile, _ bytes: [UInt8], _ edits: [LibraryEdit]) throws -> CodeLook {
         let parsed = try MachOFile(bytes)
         guard parsed.slices.allSatisfy(\.image.isSignable) else { return .other }
+        let headers = edits.isEmpty ? [] : try making { try parsed.edited(by: edits, in: bytes[...]) }
         var images: [MachOImage] = []
-        var made: [[SignatureLayout.Edit]] = []
         var obstacle: MachOError?
-        for slice in parsed.slices {
+        for (index, slice) in parsed.slices.enumerated() {
             let old = bytes[slice.offset..<slice.offset + slice.image.count]
-            let (image, slots, header) = try edited(slice.image, old, edits)
+            let (image, header) =
+                headers.isEmpty ? (slice.image, old) : try applied(headers[index], to: slice.image, old)
             images.append(image)
-            if !edits.isEmpty { made.append(slots) }
             obstacle = obstacle ?? image.signatureObstacle(in: header)
         }
-        return .code(.init(file: file, images: images, edits: made, obstacle: obstacle))
+        return .code(.init(file: file, images: images, headers: headers, obstacle: obstacle))
     }
 
     private static func thin(
         _ file: ArchiveFile,
         _ magic: [UInt8],
-        _ edits: [Overlay.CodeEdit],
+        _ edits: [LibraryEdit],
         _ source: FileSource,
         _ inflater: Inflater
     ) throws -> CodeLook {
@@ -87,46 +92,34 @@ enum CodeLook: Sendable {
         guard image.isSignable else { return .other }
         guard !edits.isEmpty else {
             let obstacle = image.signatureObstacle(in: bytes[...])
-            return .code(.init(file: file, images: [image], edits: [], obstacle: obstacle))
+            return .code(.init(file: file, images: [image], headers: [], obstacle: obstacle))
         }
-        bytes = try file.prefix(min(headerEnd(image), headerLimit), in: source, inflater)
-        let (new, made, header) = try edited(image, bytes[...], edits)
-        return .code(.init(file: file, images: [new], edits: [made], obstacle: new.signatureObstacle(in: header)))
+        // Which symbols come from a library stands far from the header.
+        guard !edits.contains(where: \.needsLibraryUse) else {
+            return try whole(file, try file.bytes(in: source, inflater), edits)
+        }
+        bytes = try file.prefix(min(image.commandsEnd + image.headerRoom, headerLimit), in: source, inflater)
+        let edited = try making { try image.edited(by: edits, header: bytes[...]) }
+        let (new, header) = try applied(edited, to: image, bytes[...])
+        return .code(.init(file: file, images: [new], headers: [edited], obstacle: new.signatureObstacle(in: header)))
     }
 
-    /// Where the first section's content begins.
-    private static func headerEnd(_ image: MachOImage) -> Int {
-        image.commandsEnd + image.headerRoom
+    private static func making<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw EditFailure(cause: error)
+        }
     }
 
-    /// Makes the edits one after the other, each on the header that the one before left.
-    private static func edited(
-        _ image: MachOImage,
-        _ bytes: ArraySlice<UInt8>,
-        _ edits: [Overlay.CodeEdit]
-    ) throws -> (image: MachOImage, edits: [SignatureLayout.Edit], header: ArraySlice<UInt8>) {
-        guard !edits.isEmpty else { return (image, [], bytes) }
-        let end = min(headerEnd(image), bytes.count, headerLimit)
-        var header = Array(bytes.prefix(end))
-        var image = image
-        var made: [SignatureLayout.Edit] = []
-        for edit in edits {
-            do {
-                for change in try edit(image, header[...]) {
-                    let (stop, overflow) = change.offset.addingReportingOverflow(change.bytes.count)
-                    guard change.offset >= 0, !overflow, stop <= header.count else {
-                        throw MachOError.tooLarge(
-                            "\(change.bytes.count) bytes at \(change.offset) do not fit before \(header.count)."
-                        )
-                    }
-                    header.replaceSubrange(change.offset..<stop, with: change.bytes)
-                    made.append(change)
-                }
-                image = try MachOImage(header[...], count: image.count)
-            } catch {
-                throw EditFailure(cause: error)
-            }
-        }
-        return (image, made, header[...])
+    /// The image with its new header, and the start of its bytes.
+    private static func applied(
+        _ edited: EditedHeader,
+        to image: MachOImage,
+        _ bytes: ArraySlice<UInt8>
+    ) throws -> (image: MachOImage, header: ArraySlice<UInt8>) {
+        let end = min(image.commandsEnd + image.headerRoom, bytes.count, headerLimit)
+        let header = edited.bytes + bytes.prefix(end).dropFirst(edited.bytes.count)
+        return try making { (try MachOImage(header[...], count: image.count), header[...]) }
     }
 }

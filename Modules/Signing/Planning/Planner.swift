@@ -31,12 +31,12 @@ struct Planner {
         checkIdentity()
         gatherEntitlements()
 
-        let profiles = request.options.profiles
+        let profiles = request.options.signs ? request.options.profiles : []
         let choice = UniqueIdentifier.choose(
             request.options.recipe.uniqueID,
             original: contents.tree.root.identifier ?? "",
             wanted: request.options.wantedIdentifier,
-            team: request.options.identity.team,
+            team: request.options.identity?.team,
             profiles: profiles
         )
         warnings += [choice.warning].compactMap(\.self)
@@ -67,6 +67,7 @@ struct Planner {
         }
         let bundles = live.compactMap { plan($0, identifiers) }
         checkCode(identifiers.dropped)
+        checkLibraries()
         guard reasons.isEmpty else { throw SignError(.refused, request.shownInput, reasons) }
         return SigningPlan(
             request: request,
@@ -77,12 +78,21 @@ struct Planner {
             renames: identifiers.renames,
             dropped: identifiers.dropped,
             warnings: warnings,
-            leftOut: SigningPlan.leftOut(of: contents, signed: bundles, dropped: identifiers.dropped)
+            leftOut: SigningPlan.leftOut(
+                of: contents,
+                signed: bundles,
+                dropped: identifiers.dropped,
+                request.options.signatures
+            )
         )
     }
 
     private mutating func checkIdentity() {
-        let leaf = request.options.identity.leaf
+        if let pageSize = request.options.pageSize, pageSize != 4096, pageSize != 16384 {
+            reasons.append(.init("Pages of \(pageSize) bytes are not possible.", remedy: "Choose 4096 or 16384."))
+        }
+        guard let identity = request.options.identity else { return }
+        let leaf = identity.leaf
         let day: Int64 = 86400
         if leaf.notAfter <= now {
             reasons.append(
@@ -103,16 +113,13 @@ struct Planner {
                 "The certificate “\(leaf.commonName ?? leaf.subject)” expires in \((leaf.notAfter - now) / day) days."
             )
         }
-        if request.options.identity.team == nil {
+        if identity.team == nil {
             reasons.append(
                 .init(
                     "The certificate “\(leaf.subject)” names no team (OU).",
                     remedy: "Sign with a development or distribution certificate from Apple."
                 )
             )
-        }
-        if let pageSize = request.options.pageSize, pageSize != 4096, pageSize != 16384 {
-            reasons.append(.init("Pages of \(pageSize) bytes are not possible.", remedy: "Choose 4096 or 16384."))
         }
     }
 
@@ -162,7 +169,7 @@ struct Planner {
         guard let path = bundle.executable, let executable = contents.file(named: path) else { return nil }
         let identifier = identifiers.identifiers[bundle.path] ?? bundle.identifier ?? Self.stem(bundle.name)
         var profile: ProvisioningProfile?
-        if bundle.kind.hasProfile {
+        if bundle.kind.hasProfile, needsProfile {
             profile = self.profile(for: bundle, identifier)
         }
         if [bundle.infoPlistPath, bundle.profilePath].contains(path) || BundlePath.isJunk(path) {
@@ -172,7 +179,9 @@ struct Planner {
                     remedy: "Do not trust this app; get it from where it was published."
                 )
             )
-        } else if contents.code[executable.index] == nil, !contents.refused.contains(executable.index) {
+        } else if request.options.signs, contents.code[executable.index] == nil,
+            !contents.refused.contains(executable.index)
+        {
             // Frameworks too: their Info.plist says that this is code.
             let error = contents.damaged[executable.index]
             reasons.append(
@@ -190,6 +199,11 @@ struct Planner {
             entitlements: entitlements[bundle.path],
             executable: executable
         )
+    }
+
+    /// An ad-hoc signature takes profiles where there are any.
+    private var needsProfile: Bool {
+        request.options.identity != nil || request.options.signs && !request.options.profiles.isEmpty
     }
 
     private mutating func profile(for bundle: Bundle, _ identifier: String) -> ProvisioningProfile? {
@@ -239,12 +253,12 @@ struct Planner {
         let identity = request.options.identity
         var obstacles = profile.problems(
             for: identifier,
-            certificateDER: identity.leaf.der,
+            certificateDER: identity?.leaf.der,
             at: Double(now),
             platform: bundle.info.platform,
             device: request.options.device
         ).map { SignError.Reason($0) }
-        if let team = identity.team, !profile.teamIdentifiers.isEmpty, !profile.teamIdentifiers.contains(team) {
+        if let team = identity?.team, !profile.teamIdentifiers.isEmpty, !profile.teamIdentifiers.contains(team) {
             obstacles.append(
                 .init(
                     "The profile “\(profile.name)” is of team \(profile.teamIdentifier), the certificate of team \(team).",
@@ -259,6 +273,7 @@ struct Planner {
         for entry in contents.files {
             if dropped.contains(where: { entry.name.beginsExactly(with: $0 + "/") }) { continue }
             if let code = contents.code[entry.index] {
+                guard request.options.signs else { continue }
                 if code.images.contains(where: \.isEncrypted) {
                     reasons.append(
                         .init(

@@ -46,18 +46,30 @@ extension SigningPlan {
     static func leftOut(
         of contents: ArchiveContents,
         signed: [CodeBundle],
-        dropped: [String]
+        dropped: [String],
+        _ signatures: SigningOptions.Signatures
     ) -> Set<Int> {
         let strays = Set(contents.tree.strays.map(EntryName.init))
-        let folders = Set(signed.map { EntryName($0.bundle.path + signatureFolder) })
+        var folders: Set<EntryName> = []
+        var seals: Set<EntryName> = []
+        var profiles: Set<EntryName> = []
+        switch signatures {
+        case .left: break
+        case .removed:
+            let all = contents.tree.root.deepestFirst()
+            folders = Set(all.map { EntryName($0.path + signatureFolder) })
+            profiles = Set(all.map { EntryName($0.profilePath) })
+        case .made, .adHoc:
+            folders = Set(signed.map { EntryName($0.bundle.path + signatureFolder) })
+            seals = Set(signed.map { EntryName($0.bundle.path + "/" + ResourceSeal.path) })
+        }
         let droppedFolders = dropped.map { $0 + "/" }
-        let seals = Set(signed.map { EntryName($0.bundle.path + "/" + ResourceSeal.path) })
         var leftOut: Set<Int> = []
         for entry in contents.files {
             let name = EntryName(entry.name)
             let isDropped =
                 droppedFolders.contains { entry.name.beginsExactly(with: $0) } || dropped.contains(entry.name)
-            if isDropped || BundlePath.isJunk(entry.name) || strays.contains(name) {
+            if isDropped || BundlePath.isJunk(entry.name) || strays.contains(name) || profiles.contains(name) {
                 leftOut.insert(entry.index)
             } else if !seals.contains(name), isSignaturePart(entry.name, of: folders) {
                 leftOut.insert(entry.index)
@@ -86,6 +98,7 @@ extension SigningPlan {
         CodePreparer.Role(
             identifier: bundle.identifier,
             isBundleExecutable: true,
+            isEntitled: bundle.bundle.kind.hasProfile,
             profile: bundle.profile,
             oldIdentifier: bundle.bundle.identifier,
             override: bundle.entitlements,
@@ -115,6 +128,8 @@ extension SigningPlan {
             let editor = RecipeEditor(options.recipe, on: opened, iconImage: options.iconImage)
             var overlay = overlay
             overlay.merge(editor.overlay)
+            let injector = Injector(options.recipe, on: opened, beside: overlay)
+            overlay.merge(injector.overlay)
             let check = OverlayCheck(overlay, on: opened)
             // The rest is planned all the same, so that people hear of everything at once.
             overlay.forget(check.refused)
@@ -126,8 +141,8 @@ extension SigningPlan {
                 overlay: overlay,
                 now: now
             )
-            planner.reasons = editor.reasons + check.reasons + contents.reasons
-            planner.warnings = editor.warnings
+            planner.reasons = editor.reasons + injector.reasons + check.reasons + contents.reasons
+            planner.warnings = editor.warnings + injector.warnings
             return try planner.plan()
         } catch {
             throw SignError(wrapping: error, .refused, request.input, name: request.inputName)

@@ -57,8 +57,8 @@ struct Assembly {
         }
     }
 
-    /// Puts Info.plists and profiles in, then seals and signs every bundle after all those inside it.
-    mutating func signBundles(identity: Identity, time: Int64) throws {
+    /// Puts Info.plists and profiles in.
+    mutating func putInfoPlists() {
         for bundle in plan.bundles {
             for path in [bundle.bundle.infoPlistPath, bundle.bundle.profilePath] {
                 if let bytes = replaced[EntryName(path)] {
@@ -66,6 +66,10 @@ struct Assembly {
                 }
             }
         }
+    }
+
+    /// Seals and signs every bundle after all those inside it.
+    mutating func signBundles(identity: Identity?, time: Int64) throws {
         // Sorted once: a bundle's files are a run of it.
         var names = contents.keys.sorted()
         for bundle in plan.bundles {

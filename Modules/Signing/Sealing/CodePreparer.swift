@@ -13,7 +13,9 @@ struct CodePreparer: Sendable {
         let identifier: String
         /// Whether it is the executable of a bundle.
         let isBundleExecutable: Bool
-        /// The profile that its entitlements are cut to; `nil` for code without entitlements.
+        /// Whether it has entitlements: the executable of an app or an extension.
+        let isEntitled: Bool
+        /// The profile that they are cut to; `nil` where none limits them.
         let profile: ProvisioningProfile?
         /// The identifier of its bundle before.
         let oldIdentifier: String?
@@ -24,7 +26,8 @@ struct CodePreparer: Sendable {
     }
 
     let source: FileSource
-    let identity: Identity
+    /// Who signs; `nil` for nobody.
+    let identity: Identity?
     let renames: [String: String]
     /// Bytes a page; `nil` keeps what the file had.
     let pageSize: Int?
@@ -34,8 +37,8 @@ struct CodePreparer: Sendable {
         var (bytes, boundaries) = try contents(of: code.file, inflater)
         var file = try MachOFile(bytes)
         var changedPrefix = 0
-        if !code.edits.isEmpty {
-            changedPrefix = try edit(&bytes, file, code.edits)
+        if !code.headers.isEmpty {
+            changedPrefix = try edit(&bytes, file, code.headers)
             file = try MachOFile(bytes)
         }
         let wantsSHA1 = file.slices.contains { DigestPolicy.wantsSHA1($0.image) }
@@ -68,21 +71,18 @@ struct CodePreparer: Sendable {
     }
 
     /// Changes the headers as the plan has it; gives the end of the last change.
-    private func edit(
+    func edit(
         _ bytes: inout [UInt8],
         _ file: MachOFile,
-        _ edits: [[SignatureLayout.Edit]]
+        _ headers: [EditedHeader]
     ) throws(MachOError) -> Int {
         var end = 0
-        for (slice, changes) in zip(file.slices, edits) {
-            for change in changes {
-                let start = slice.offset + change.offset
-                guard change.offset >= 0, change.offset + change.bytes.count <= slice.image.count else {
-                    throw .tooLarge("its header is not the one that was planned with.")
-                }
-                bytes.replaceSubrange(start..<start + change.bytes.count, with: change.bytes)
-                end = max(end, start + change.bytes.count)
+        for (slice, header) in zip(file.slices, headers) where header.isChanged {
+            guard header.bytes.count <= slice.image.count else {
+                throw .tooLarge("its header is not the one that was planned with.")
             }
+            bytes.replaceSubrange(slice.offset..<slice.offset + header.bytes.count, with: header.bytes)
+            end = max(end, slice.offset + header.bytes.count)
         }
         return end
     }
@@ -110,9 +110,18 @@ struct CodePreparer: Sendable {
     }
 
     func entitlements(_ role: Role, old: [OldSignature]) -> EntitlementsPlan? {
-        guard let profile = role.profile else { return nil }
+        guard role.isEntitled else { return nil }
+        let requested = old.lazy.compactMap(\.entitlements).first
+        guard let profile = role.profile else {
+            return EntitlementsPlan.unlimited(
+                requested: requested,
+                renames: renames,
+                override: role.override,
+                mode: role.mode
+            )
+        }
         return EntitlementsPlan.plan(
-            requested: old.lazy.compactMap(\.entitlements).first,
+            requested: requested,
             profile: profile,
             newIdentifier: role.identifier,
             oldIdentifier: role.oldIdentifier,

@@ -35,7 +35,8 @@ struct PreparedCode: Sendable {
 
 /// What a signature names besides the code.
 struct SignatureContext: Sendable {
-    let identity: Identity
+    /// Who signs; `nil` for nobody.
+    let identity: Identity?
     /// The signing time, in seconds since 1970.
     let time: Int64
     /// Of the bundle's Info.plist; `nil` for loose code.

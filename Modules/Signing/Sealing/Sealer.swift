@@ -28,7 +28,7 @@ struct Sealer: Sendable {
     let time: Int64
     let progress: @Sendable (_ completed: Int, _ total: Int) -> Void
 
-    private enum Hashed: Sendable {
+    enum Hashed: Sendable {
         case file(Digests)
         case link(String)
         /// Bytes that were not in the archive.
@@ -58,6 +58,8 @@ struct Sealer: Sendable {
         )
         let code = plan.contents.code
         let source = plan.contents.source
+        let signs = plan.request.options.signs
+        let isStripped = if case .removed = plan.request.options.signatures { true } else { false }
         let loose = SignatureContext(identity: plan.request.options.identity, time: time)
 
         let hashed = try await workers.map(
@@ -68,6 +70,9 @@ struct Sealer: Sendable {
         ) { file, inflater -> Hashed in
             defer { meter.add(file.size) }
             guard let found = code[file.index] else { return try Self.hash(file, in: source, inflater) }
+            guard signs else {
+                return try Self.naming(file) { try preparer.unsigned(found, isStripped: isStripped, inflater) }
+            }
             let role = roles[file.index]
             let prepared = try Self.naming(file) {
                 try preparer.prepare(found, as: role ?? Self.looseRole(file), inflater)
@@ -88,7 +93,8 @@ struct Sealer: Sendable {
                 assembly.note(prepared)
             }
         }
-        try assembly.signBundles(identity: plan.request.options.identity, time: time)
+        assembly.putInfoPlists()
+        if signs { try assembly.signBundles(identity: plan.request.options.identity, time: time) }
         return assembly.result()
     }
 
@@ -112,6 +118,7 @@ struct Sealer: Sendable {
                 replaced[EntryName(bundle.bundle.profilePath)] = profile.bytes
             }
             // The old seal is not worth reading; the new one takes its place in the end.
+            guard plan.request.options.signs else { continue }
             replaced[EntryName(bundle.bundle.path + "/" + ResourceSeal.path)] = []
         }
         return replaced
@@ -130,6 +137,7 @@ struct Sealer: Sendable {
         return CodePreparer.Role(
             identifier: stem,
             isBundleExecutable: false,
+            isEntitled: false,
             profile: nil,
             oldIdentifier: nil,
             override: nil,
@@ -137,7 +145,7 @@ struct Sealer: Sendable {
         )
     }
 
-    private static func hash(_ file: ArchiveFile, in source: FileSource, _ inflater: Inflater) throws -> Hashed {
+    static func hash(_ file: ArchiveFile, in source: FileSource, _ inflater: Inflater) throws -> Hashed {
         switch file.newContent {
         case .file(let bytes)?: return .new(Deflate.encode(bytes), .file(Digests(of: bytes)))
         case .link(let target)?: return .new(Deflate.encode(Array(target.utf8), level: 0), .link(target: target))
