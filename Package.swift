@@ -102,8 +102,8 @@ let package = Package(
         module(
             "Signing",
             [
-                "FerryAppBundle", "FerryArchives", "FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryPropertyList",
-                "FerryZip",
+                "FerryAppBundle", "FerryArchives", "FerryBytes", "FerryCodeSignature", "FerryMachO",
+                "FerryPropertyList", "FerryZip",
             ]
         ),
 
