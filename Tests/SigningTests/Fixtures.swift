@@ -230,6 +230,29 @@ enum Oracle {
         try Identity(pkcs12: bench.get().read("certs/\(name).p12"), password: Secret("test"))
     }
 
+    /// Profiles for one identifier each, made of the wildcard's by Python and openssl.
+    static func profiles(for identifiers: [String]) throws -> [ProvisioningProfile] {
+        let folder = try TemporaryFolder()
+        let certificates = try bench.get().path("certs")
+        let script = """
+            import plistlib, subprocess, sys
+            certs = sys.argv[1]
+            wild = plistlib.load(open(certs + '/wild.plist', 'rb'))
+            for number, identifier in enumerate(sys.argv[2:]):
+                wild['Name'] = identifier
+                wild['Entitlements']['application-identifier'] = wild['TeamIdentifier'][0] + '.' + identifier
+                plistlib.dump(wild, open('profile.plist', 'wb'))
+                subprocess.run(['openssl', 'cms', '-sign', '-nodetach', '-binary', '-outform', 'DER', '-in',
+                    'profile.plist', '-signer', certs + '/wwdr.pem', '-inkey', certs + '/wwdr.key', '-certfile',
+                    certs + '/root.pem', '-out', str(number)], check=True)
+            """
+        let made = try python.run(["-c", script, certificates] + identifiers, in: folder.path)
+        guard made.status == 0 else { throw ToolFailure(made.errors) }
+        return try identifiers.indices.map { number in
+            try ProvisioningProfile(bytes: folder.read(String(number)), path: identifiers[number])
+        }
+    }
+
     static func profiles(_ names: [String]) throws -> [ProvisioningProfile] {
         try names.map { name in
             try ProvisioningProfile(bytes: bench.get().read("certs/\(name).mobileprovision"), path: name)

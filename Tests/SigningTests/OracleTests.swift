@@ -22,6 +22,34 @@ private struct EdgeCase: Decodable, Sendable, CustomTestStringConvertible {
     }()
 }
 
+/// With what an edge case is signed.
+private struct Hand: Sendable, CustomTestStringConvertible {
+    /// The new identifier; `nil` keeps the old one.
+    let identifier: String?
+    let key: String
+    /// Whether each bundle has a profile for its identifier alone; else one wildcard serves all.
+    let isExact: Bool
+
+    var testDescription: String {
+        "\(identifier ?? "the same id"), \(key).p12, \(isExact ? "exact profiles" : "a wildcard profile")"
+    }
+
+    /// All of them with `FERRY_GRID`; else two that differ in everything, and from what each case is signed with anyhow.
+    static let all: [Hand] = {
+        guard ProcessInfo.processInfo.environment["FERRY_GRID"] == nil else {
+            return ["com.new.id", nil].flatMap { identifier in
+                ["dev", "dev-legacy-rc2"].flatMap { key in
+                    [true, false].map { Hand(identifier: identifier, key: key, isExact: $0) }
+                }
+            }
+        }
+        return [
+            Hand(identifier: "com.new.id", key: "dev-legacy-rc2", isExact: true),
+            Hand(identifier: nil, key: "dev", isExact: true),
+        ]
+    }()
+}
+
 @Suite(.enabled(if: Oracle.exists, "\(Oracle.absent)"), .timeLimit(.minutes(10)))
 struct `An archive that others made` {
     @Test func `comes in many odd forms`() throws {
@@ -66,6 +94,32 @@ struct `An archive that others made` {
         } else {
             #expect(faults == [])
         }
+        #expect(try await Hands.signer.verify(signed.path) == [])
+    }
+
+    @Test(arguments: EdgeCase.all.filter { $0.expect == "sign" && $0.file != "windows-made.ipa" }, Hand.all)
+    private func `has no fault, whoever signs it`(edge: EdgeCase, hand: Hand) async throws {
+        let folder = try TemporaryFolder()
+        let input = try Oracle.edge.get().path(edge.file)
+        var options = SigningOptions(identity: try Oracle.identity(hand.key), profiles: try Oracle.profiles(["wild"]))
+        options.bundleIdentifier = hand.identifier
+        var request = SigningRequest(input: input, output: folder.path("out.ipa"), options: options)
+        if hand.isExact {
+            // Which identifiers there will be, the plan knows.
+            let identifiers = try await Hands.signer.preview(request).bundles.filter { $0.profile != nil }
+                .compactMap(\.identifier)
+            request.options.profiles = try await onThread { try Oracle.profiles(for: identifiers) }
+        }
+        let signed = try await Hands.signer.sign(request).archive
+        let faults = try await onThread {
+            try Oracle.faults(
+                signed.path,
+                original: input,
+                id: hand.identifier ?? "com.peer.bench",
+                team: "PEERTEAM01"
+            )
+        }
+        #expect(faults == [])
         #expect(try await Hands.signer.verify(signed.path) == [])
     }
 
