@@ -111,7 +111,7 @@ struct FolderWalk {
             depth += part == ".." ? -1 : 1
             stays = stays && depth >= 0
         }
-        guard stays else { throw EscapingLink(path: path, target: target) }
+        guard stays else { throw EscapingLink(path: path.dropping(inventedPrefix), target: target) }
     }
 }
 
