@@ -1,6 +1,8 @@
 import FerryAppBundle
+import FerryBytes
 import FerryCodeSignature
 import FerryPropertyList
+import FerrySample
 import Foundation
 import TestKit
 import Testing
@@ -144,6 +146,33 @@ struct `A comparison of two apps` {
         let dropped = try await Berth.verifier.compare(many, with: few)
         #expect(dropped.bundles.map(\.isDropped) == [true])
         #expect(dropped.removedFiles.map(\.path) == [Berth.widget + "/A", Berth.widget + "/Info.plist"])
+    }
+
+    @Test func `warns of another team, whose app iOS does not install over the old one`() async throws {
+        let desk = try Desk(Berth.archive())
+        try await desk.sign(try Hands.options())
+        let year = 365 * Hands.day
+        let other = try ThrowawayIdentity(notBefore: Hands.now - year, notAfter: Hands.now + year)
+        let profile = try SampleProfile(
+            team: other.team,
+            certificates: [other.leafDER],
+            creation: Hands.now - Hands.day,
+            expiration: Hands.now + year
+        ).signed(by: other.authority)
+        let options = SigningOptions(
+            identity: try Identity(pkcs12: other.p12(password: Secret("x")), password: Secret("x")),
+            profiles: [try ProvisioningProfile(bytes: profile)]
+        )
+        let path = desk.folder.path("out/other.ipa")
+        _ = try await Hands.signer.sign(SigningRequest(input: desk.input, output: path, options: options)).archive
+        let comparison = try await Berth.verifier.compare(desk.output, with: path)
+        #expect(
+            comparison.warnings == [
+                "The application identifier was \(TestAuthority.team).com.peer.bench and is \(other.team).com.peer.bench: "
+                    + "iOS refuses to install the one over the other (MismatchedApplicationIdentifierEntitlement). "
+                    + "Remove the old app from the device first."
+            ]
+        )
     }
 
     @Test func `of what is no app fails, and says which of the two it is`() async throws {

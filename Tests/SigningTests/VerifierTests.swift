@@ -1,12 +1,12 @@
 import FerryAppBundle
 import FerryBytes
 import FerryPropertyList
-import FerrySigning
 import Foundation
 import TestKit
 import Testing
 
 @testable import FerryCodeSignature
+@testable import FerrySigning
 
 /// An app that is wrong before it is signed, and all that a device would have against it.
 private struct Misbuilt: Sendable, CustomTestStringConvertible {
@@ -93,6 +93,19 @@ private struct Misbuilt: Sendable, CustomTestStringConvertible {
         },
         Misbuilt("an extension of nothing", ["extension-point-missing"]) {
             Berth.set(&$0, Berth.widget + "/Info.plist") { $0["NSExtension"] = nil }
+        },
+        Misbuilt("a watch app that does not name its system", []) {
+            $0.add(
+                "Payload/A.app/Watch/C.app",
+                id: "com.peer.bench.c",
+                code: code {
+                    $0.cpuType = 12
+                    $0.cpuSubtype = 12
+                    $0.is64Bit = false
+                    $0.platform = 4
+                },
+                ["WKWatchKitApp": true]
+            )
         },
         Misbuilt("names that capitals tell apart", ["case-twins?"]) { $0[Berth.app + "A.txt"] = [1] },
         Misbuilt("Live Activities, all there", [], live),
@@ -248,6 +261,21 @@ struct `A device's check` {
         #expect(messages.contains { $0.contains("signer") && $0.contains("leaf") })
         #expect(messages.contains { $0.contains("issuer") && $0.contains("Test Developer Relations CA") })
         #expect(messages.count == 2)
+    }
+
+    @Test func `finds two extensions of one identifier`() throws {
+        let app: PropertyList = ["CFBundleIdentifier": "com.a", "CFBundleExecutable": "A"]
+        let widget: PropertyList = [
+            "CFBundleIdentifier": "com.a.w", "CFBundleExecutable": "A",
+            "NSExtension": ["NSExtensionPointIdentifier": "com.apple.share-services"],
+        ]
+        let folders = ["Payload/A.app", "Payload/A.app/PlugIns/V.appex", "Payload/A.app/PlugIns/W.appex"]
+        let paths = folders.flatMap { [BundlePath(path: $0 + "/Info.plist"), BundlePath(path: $0 + "/A")] }
+        let tree = try BundleTree(paths: paths) { ($0.contains("appex") ? widget : app).encoded(as: .xml) }
+        let faults = DeviceRules(tree: tree, code: [], device: .init()).faults()
+        #expect(faults.map(\.code.rawValue) == ["duplicate-identifier"])
+        #expect(faults.first?.place == folders[2])
+        #expect(faults.first?.message == "It has the identifier com.a.w, as has \(folders[1]).")
     }
 
     @Test func `is told of in the guide, each code with what iOS says`() throws {

@@ -201,8 +201,8 @@ struct Comparer: Sendable {
             let old = change.old?.string, let new = change.new?.string, app.oldIdentifier == app.identifier
         else { return [] }
         return [
-            "The application identifier was \(old) and is \(new): iOS installs it over the old one with no update "
-                + "(MismatchedApplicationIdentifierEntitlement). Remove the old app first."
+            "The application identifier was \(old) and is \(new): iOS refuses to install the one over the other "
+                + "(MismatchedApplicationIdentifierEntitlement). Remove the old app from the device first."
         ]
     }
 }

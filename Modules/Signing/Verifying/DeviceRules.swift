@@ -171,6 +171,10 @@ struct DeviceRules {
     private func owner(of path: String) -> (bundle: Bundle, app: Bundle, platform: Platform?)? {
         let around = bundles.filter { path.beginsExactly(with: $0.path + "/") }
         guard let bundle = around.last, let app = around.last(where: \.kind.hasProfile) else { return nil }
-        return (bundle, app, app.info.platform ?? tree.root.info.platform)
+        let platforms = around.filter(\.kind.hasProfile).reversed().lazy.compactMap { bundle in
+            // Older watch apps do not name their system.
+            bundle.info.platform ?? (bundle.info.isWatchApp ? .watchOS : nil)
+        }
+        return (bundle, app, platforms.first)
     }
 }
