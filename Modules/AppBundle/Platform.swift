@@ -18,6 +18,31 @@ public enum Platform: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// From `LC_BUILD_VERSION.platform`; `nil` for a simulator, Mac Catalyst, and what runs no apps.
+    public init?(buildPlatform number: UInt32) {
+        switch number {
+        case 1: self = .macOS
+        case 2: self = .iOS
+        case 3: self = .tvOS
+        case 4: self = .watchOS
+        case 11: self = .visionOS
+        default: return nil
+        }
+    }
+
+    /// What to call `LC_BUILD_VERSION.platform`, simulators included. Source: `<mach-o/loader.h>`, `PLATFORM_…`.
+    public static func buildPlatformName(_ number: UInt32) -> String {
+        switch number {
+        case 6: "Mac Catalyst"
+        case 7: "iOS simulator"
+        case 8: "tvOS simulator"
+        case 9: "watchOS simulator"
+        case 10: "DriverKit"
+        case 12: "visionOS simulator"
+        default: Platform(buildPlatform: number)?.rawValue ?? "platform \(number)"
+        }
+    }
+
     /// The names in a profile's `Platform`, one of which must be there; a watch app travels with an iOS profile.
     var profileNames: [String] {
         switch self {

@@ -23,7 +23,8 @@ struct `ferry sign` {
         #expect(try await Python.value(signed.output, "bytes") == length.map { "\($0)" })
         let verified = try await ferry.run(["verify", output])
         #expect(verified.status == 0)
-        #expect(verified.text == "✓ \(output): no fault\n")
+        // The one warning is for its authority, which is not Apple's.
+        #expect(verified.text.hasSuffix("✓ \(output): no fault, 1 warning\n"))
         #expect(ferry.files(in: "out") == ["signed.ipa"])
     }
 

@@ -32,7 +32,7 @@ extension Inspect {
         var lines = ["\(preview.path): what signing changes"]
         for bundle in preview.bundles {
             lines += ["", bundle.path + (bundle.isDropped ? ": left out" : bundle.isNew ? ": new" : "")]
-            if !bundle.isDropped { lines += table(rows(of: bundle)) }
+            if !bundle.isDropped { lines += changeTable(rows(of: bundle)) }
         }
         let files = [
             ("Added", preview.addedFiles), ("Changed", preview.changedFiles), ("Removed", preview.removedFiles),
@@ -51,31 +51,12 @@ extension Inspect {
         }
         if let profile = bundle.profile { rows.append(["profile", "", profile]) }
         for change in bundle.infoPlist where change.key != "CFBundleIdentifier" {
-            rows.append([change.key, value(change.old), value(change.new)])
+            rows.append([change.key, changeText(change.old), changeText(change.new)])
         }
-        for (key, value) in bundle.entitlements ?? [:] { rows.append(["entitlement " + key, "", self.value(value)]) }
+        for (key, value) in bundle.entitlements ?? [:] { rows.append(["entitlement " + key, "", changeText(value)]) }
         for (key, reason) in bundle.droppedEntitlements.sorted(by: { $0.key < $1.key }) {
             rows.append(["without " + key, "", reason])
         }
         return rows + bundle.warnings.map { ["note", "", $0] }
-    }
-
-    private static func value(_ value: PropertyList?) -> String {
-        guard let value else { return "–" }
-        let text = value.string ?? (try? jsonText(value)) ?? ""
-        let longest = 60
-        return text.count > longest ? text.prefix(longest) + "…" : text
-    }
-
-    /// Columns as wide as their widest cell; an old value is parted from a new one by an arrow.
-    private static func table(_ rows: [[String]]) -> [String] {
-        let names = rows.map { $0[0].count }.max() ?? 0
-        let olds = rows.map { $0[1].count }.max() ?? 0
-        return rows.map { row in
-            let name = row[0] + String(repeating: " ", count: names - row[0].count)
-            let old = row[1] + String(repeating: " ", count: olds - row[1].count)
-            let arrow = row[1].isEmpty ? "  " : "→ "
-            return "  " + name + "  " + (olds == 0 ? row[2] : old + " " + arrow + row[2])
-        }
     }
 }

@@ -124,6 +124,11 @@ extension Invocation {
         Signer(threadCount: coreCount, now: { Int64(Date().timeIntervalSince1970) })
     }
 
+    /// What checks apps.
+    func verifier() -> Verifier {
+        Verifier(threadCount: coreCount, now: { Int64(Date().timeIntervalSince1970) })
+    }
+
     /// A downloader whose partial files outlive the process.
     func downloader() throws -> Downloader {
         var configuration = DownloadConfiguration(

@@ -1,8 +1,17 @@
+import FerryBytes
+
 /// Where Apple publishes the certificates of its authorities: https://www.apple.com/certificateauthority/
 ///
 /// The intermediates say the address of no root, and identities exported without their chain are common.
 enum AppleAuthorities {
     private static let folder = "https://www.apple.com/certificateauthority/"
+
+    /// SHA-256 of the roots' certificates: Apple Root CA, and its G2 and G3.
+    static let rootFingerprints: Set<String> = [
+        "b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024",
+        "c2b9b042dd57830e7d117dac55ac8ae19407d38e41d88f3215bc3a890444a050",
+        "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179",
+    ]
 
     /// The address for an issuer of that name; `nil` for one that is not Apple's, or not known.
     static func address(of issuer: CertificateName) -> String? {
@@ -20,6 +29,11 @@ enum AppleAuthorities {
         default: return nil
         }
     }
+}
+
+extension Certificate {
+    /// Whether it is one of the roots that Apple publishes.
+    public var isAppleRoot: Bool { AppleAuthorities.rootFingerprints.contains(fingerprint(.sha256).hex) }
 }
 
 /// The parts of a distinguished name that authorities are known by.

@@ -66,10 +66,14 @@ public struct ArchiveInspection: Sendable, Encodable {
         public let kind: String
         /// The oldest system, `15.0`.
         public let minimumOS: String?
+        /// What it is built for: `iOS`, `iOS simulator`, …; `nil` where it does not say.
+        public let platform: String?
         /// Whether it is encrypted by the App Store.
         public let isEncrypted: Bool
         /// The libraries that it loads.
         public let dylibs: [String]
+        /// Where it looks for libraries that are named by `@rpath`.
+        public let rpaths: [String]
         /// Its signature; `nil` where it has none.
         public let signature: Signature?
     }
@@ -86,6 +90,8 @@ public struct ArchiveInspection: Sendable, Encodable {
         public let pageSize: Int
         /// The code directory's version, `0x20400`.
         public let version: String
+        /// What is set of `main-binary`, `allow-unsigned`, `adhoc`; other bits as hexadecimal numbers.
+        public let flags: [String]
         /// The primary code directory's digest, cut to 20 bytes, in hexadecimal.
         public let cdHash: String
         /// The signer's common name; `nil` for an ad hoc signature.

@@ -70,7 +70,15 @@ struct Inspector: Sendable {
         _ inflater: Inflater
     ) throws -> (file: ArchiveInspection.CodeFile, entitlements: PropertyList.Dictionary?) {
         let bytes = try file.bytes(in: source, inflater)
-        let parsed = try MachOFile(bytes)
+        let (images, entitlements) = inspect(try MachOFile(bytes), bytes)
+        return (ArchiveInspection.CodeFile(path: file.name, images: images), entitlements)
+    }
+
+    /// What the images of a Mach-O file say, and the entitlements of the first that has some.
+    static func inspect(
+        _ parsed: MachOFile,
+        _ bytes: [UInt8]
+    ) -> (images: [ArchiveInspection.Image], entitlements: PropertyList.Dictionary?) {
         var entitlements: PropertyList.Dictionary?
         let images = parsed.slices.map { slice in
             let region = slice.image.codeSignature.flatMap { room in
@@ -82,7 +90,7 @@ struct Inspector: Sendable {
                 ?? blobs?[.entitlements].flatMap { try? PropertyList.parse($0.dropFirst(8)).value.dictionary }
             return ArchiveInspection.Image(slice.image, blobs)
         }
-        return (ArchiveInspection.CodeFile(path: file.name, images: images), entitlements)
+        return (images, entitlements)
     }
 }
 
@@ -102,12 +110,11 @@ extension ArchiveInspection.Image {
     init(_ image: MachOImage, _ blobs: SuperBlob?) {
         architecture = image.architecture
         kind = image.fileType.map { "\($0)" } ?? "\(image.rawFileType)"
-        minimumOS = image.minimumOS.map { version in
-            let patch = version & 0xFF
-            return "\(version >> 16).\(version >> 8 & 0xFF)" + (patch == 0 ? "" : ".\(patch)")
-        }
+        minimumOS = image.minimumOS.map { SystemVersion(packed: $0).description }
+        platform = image.platform.map { Platform.buildPlatformName($0) }
         isEncrypted = image.isEncrypted
         dylibs = image.dylibs.map(\.name)
+        rpaths = image.rpaths
         signature = blobs.flatMap { ArchiveInspection.Signature($0) }
     }
 }
@@ -124,9 +131,22 @@ extension ArchiveInspection.Signature {
             .compactMap { try? CodeDirectory(parsing: $0.bytes) }.map { "\($0.algorithm)" }
         pageSize = directory.pageSize
         version = "0x" + String(directory.version, radix: 16)
+        flags = Self.flags(directory)
         cdHash = SignatureMessage.DirectoryDigest(of: primary, directory.algorithm).cut.hex
         signer = message?.signer.commonName
         signedAt = message?.signingTime.map { PropertyListDate(secondsSince1970: Double($0)).text }
         isAdHoc = directory.flags & CodeDirectory.adhocFlag != 0
+    }
+    private static func flags(_ directory: CodeDirectory) -> [String] {
+        let exec = directory.execSegment?.flags ?? 0
+        let rest = exec & ~(CodeDirectory.mainBinaryFlag | CodeDirectory.allowUnsignedFlag)
+        let others = directory.flags & ~CodeDirectory.adhocFlag
+        var names: [String] = []
+        if exec & CodeDirectory.mainBinaryFlag != 0 { names.append("main-binary") }
+        if exec & CodeDirectory.allowUnsignedFlag != 0 { names.append("allow-unsigned") }
+        if directory.flags & CodeDirectory.adhocFlag != 0 { names.append("adhoc") }
+        if others != 0 { names.append("0x" + String(others, radix: 16)) }
+        if rest != 0 { names.append("exec 0x" + String(rest, radix: 16)) }
+        return names
     }
 }

@@ -4,16 +4,45 @@ import FerryCodeSignature
 import FerryMachO
 import FerryZip
 
-/// Checks a signed archive: every signature, every seal, every profile.
+/// Checks a signed app, in an archive or a folder: every signature, every seal, every profile.
 struct ArchiveVerifier: Sendable {
-    let source: any ByteSource
+    let input: AppFiles.Input
     /// How the archive is called in faults about the whole.
     let name: String
     /// The date to judge validity by, in seconds since 1970.
     let now: Int64
     /// Entries that need not be read, with their digests.
-    var known: [EntryName: Digests] = [:]
+    let known: [EntryName: Digests]
+    /// Where the app is to be installed; `nil` to look at what was signed alone.
+    let device: TargetDevice?
     let workers: Workers
+
+    init(
+        input: AppFiles.Input,
+        name: String,
+        now: Int64,
+        known: [EntryName: Digests] = [:],
+        device: TargetDevice? = nil,
+        workers: Workers
+    ) {
+        self.input = input
+        self.name = name
+        self.now = now
+        self.known = known
+        self.device = device
+        self.workers = workers
+    }
+
+    /// Checks what was signed in an archive.
+    init(
+        source: any ByteSource,
+        name: String,
+        now: Int64,
+        known: [EntryName: Digests] = [:],
+        workers: Workers
+    ) {
+        self.init(input: .archive(source), name: name, now: now, known: known, workers: workers)
+    }
 
     /// One Mach-O file of the archive.
     struct CodeFile: Sendable {
@@ -37,95 +66,81 @@ struct ArchiveVerifier: Sendable {
 
     func run() async throws -> Report {
         var report = Report()
-        let directory: ZipDirectory
+        let app: AppFiles
         let tree: BundleTree
         do {
-            directory = try ZipDirectory(source)
-            try directory.checkLinks(in: source)
-            tree = try self.tree(of: directory)
+            app = try AppFiles(input)
+            tree = try app.tree()
         } catch let error as CancellationError {
             throw error
         } catch {
             let explained = error as? any ExplainedError
-            report.faults = [Fault(.archive, at: name, explained?.message ?? "\(error)", remedy: explained?.remedy)]
+            report.faults = [
+                Fault(.ofArchive(error), at: name, explained?.message ?? "\(error)", remedy: explained?.remedy)
+            ]
             return report
         }
         report.faults += tree.problems().map { Fault($0.faultCode, at: $0.path, $0.message, remedy: $0.remedy) }
 
         let bundles = tree.root.deepestFirst()
-        let contexts = try contexts(of: bundles, in: directory)
-        let app = tree.root.path + "/"
-        let entries = directory.entries.filter { !$0.isDirectory && $0.name.beginsExactly(with: app) }
+        let contexts = contexts(of: bundles, in: app)
+        let prefix = tree.root.path + "/"
+        let files = app.files.filter { $0.kind != .folder && $0.path.beginsExactly(with: prefix) }
         let found = try await workers.map(
-            entries,
-            cost: \.uncompressedSize,
+            files,
+            cost: \.size,
             hugeCost: Sealer.hugeCode,
             context: { Inflater() }
-        ) { entry, inflater in
-            try inspect(entry, contexts[EntryName(entry.name)], inflater)
+        ) { file, inflater in
+            try inspect(file, of: app, contexts[EntryName(file.path)], inflater)
         }
 
         var contents: [(path: String, content: ResourceSeal.Content)] = []
-        for (entry, result) in zip(entries, found) {
+        for (file, result) in zip(files, found) {
             switch result {
-            case .file(let digests): contents.append((entry.name, .file(digests)))
-            case .link(let target): contents.append((entry.name, .link(target: target)))
-            case .code(let digests, let file):
-                contents.append((entry.name, .file(digests)))
-                report.code.append(file)
-                report.faults += file.images.flatMap(\.report.faults)
+            case .file(let digests): contents.append((file.path, .file(digests)))
+            case .link(let target): contents.append((file.path, .link(target: target)))
+            case .code(let digests, let code):
+                contents.append((file.path, .file(digests)))
+                report.code.append(code)
+                report.faults += code.images.flatMap(\.report.faults)
             case .broken(let fault): report.faults.append(fault)
             }
         }
         contents.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         for bundle in bundles {
             try Task.checkCancellation()
-            report.faults += try checkSeal(of: bundle, in: directory, contents)
-            report.faults += checkPermissions(of: bundle, in: directory)
+            report.faults += try checkSeal(of: bundle, in: app, contents)
+            report.faults += checkPermissions(of: bundle, in: app)
         }
-        let rules = InstallRules(tree: tree, code: report.code, now: now)
         for bundle in bundles where bundle.kind.hasProfile {
-            report.profiles[bundle.path] = try profile(of: bundle, in: directory)
+            report.profiles[bundle.path] = profile(of: bundle, in: app)
         }
+        let rules = InstallRules(tree: tree, code: report.code, now: now, deviceIdentifier: device?.identifier)
         report.faults += rules.faults(profiles: report.profiles)
+        if let device {
+            report.faults += SignerRules(code: report.code, place: tree.root.path, now: now).faults()
+            report.faults += DeviceRules(tree: tree, code: report.code, device: device).faults()
+            report.faults += LiveActivityRules(tree: tree, code: report.code).faults()
+            report.faults += PathRules(files: app.files, tree: tree).faults()
+        }
+        if !app.inventedPrefix.isEmpty {
+            let (invented, shown) = (tree.root.path, tree.root.path.dropping(app.inventedPrefix))
+            report.faults = report.faults.map { $0.naming(invented, as: shown) }
+        }
         return report
     }
 
-    private func tree(of directory: ZipDirectory) throws -> BundleTree {
-        let inflater = Inflater()
-        return try BundleTree(
-            paths: directory.entries.map {
-                BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
-            },
-            readInfoPlist: { path in try bytes(path, in: directory, inflater) ?? [] }
-        )
-    }
-
-    /// A small file's bytes; `nil` where it is not there.
-    private func bytes(_ path: String, in directory: ZipDirectory, _ inflater: Inflater) throws -> [UInt8]? {
-        guard let entry = directory.entry(named: path), !entry.isDirectory else { return nil }
-        guard entry.uncompressedSize <= 256 << 20 else {
-            throw FileFailure("read", path, errorNumber: 27)
-        }
-        var copy: [UInt8] = []
-        try inflater.read(entry, in: source) { copy.append(contentsOf: $0) }
-        return copy
-    }
-
     /// What each bundle's executable is to be compared with.
-    private func contexts(
-        of bundles: [Bundle],
-        in directory: ZipDirectory
-    ) throws -> [EntryName: ImageVerifier.Context] {
+    private func contexts(of bundles: [Bundle], in app: AppFiles) -> [EntryName: ImageVerifier.Context] {
         let inflater = Inflater()
         var contexts: [EntryName: ImageVerifier.Context] = [:]
         for bundle in bundles {
             guard let executable = bundle.executable else { continue }
             contexts[EntryName(executable)] = ImageVerifier.Context(
                 place: executable,
-                infoPlist: try? bytes(bundle.infoPlistPath, in: directory, inflater).map { Digests(of: $0) },
-                resources: try? bytes(bundle.path + "/" + ResourceSeal.path, in: directory, inflater)
-                    .map { Digests(of: $0) },
+                infoPlist: try? app.small(bundle.infoPlistPath, inflater).map { Digests(of: $0) },
+                resources: try? app.small(bundle.path + "/" + ResourceSeal.path, inflater).map { Digests(of: $0) },
                 identifier: bundle.identifier
             )
         }
@@ -133,29 +148,29 @@ struct ArchiveVerifier: Sendable {
     }
 
     private func inspect(
-        _ entry: ZipEntry,
+        _ file: AppFiles.File,
+        of app: AppFiles,
         _ context: ImageVerifier.Context?,
         _ inflater: Inflater
     ) throws -> Found {
-        if context == nil, let digests = known[EntryName(entry.name)] { return .file(digests) }
+        if context == nil, let digests = known[EntryName(file.path)] { return .file(digests) }
         try Task.checkCancellation()
         do {
-            if entry.isSymbolicLink {
-                return .link(String(decoding: try inflater.contents(of: entry, in: source), as: UTF8.self))
+            if file.kind == .link {
+                return .link(String(decoding: try app.bytes(of: file, inflater), as: UTF8.self))
             }
-            let magic = try inflater.prefix(of: entry, count: 8, in: source)
-            if MachOFile.claims(magic) {
-                let bytes = try inflater.contents(of: entry, in: source)
+            if MachOFile.claims(try app.prefix(8, of: file, inflater)) {
+                let bytes = try app.bytes(of: file, inflater)
                 let digests = Digests(of: bytes)
-                return try code(entry, bytes, context).map { .code(digests, $0) } ?? .file(digests)
+                return try Self.code(file.path, bytes, context).map { .code(digests, $0) } ?? .file(digests)
             }
             let digests = RunningDigests()
-            try inflater.read(entry, in: source) { digests.update($0) }
+            try app.read(file, inflater) { digests.update($0) }
             if context != nil {
                 return .broken(
                     Fault(
                         .machO,
-                        at: entry.name,
+                        at: file.path,
                         "The executable is no Mach-O file.",
                         remedy: "Get the app again; it cannot be installed."
                     )
@@ -163,16 +178,12 @@ struct ArchiveVerifier: Sendable {
             }
             return .file(digests.finish())
         } catch let error as any ExplainedError {
-            return .broken(Fault(.archive, at: entry.name, error.message, remedy: error.remedy))
+            return .broken(Fault(.archive, at: file.path, error.message, remedy: error.remedy))
         }
     }
 
     /// Checks the images of a file; `nil` for a Mach-O that iOS never looks at.
-    private func code(
-        _ entry: ZipEntry,
-        _ bytes: [UInt8],
-        _ context: ImageVerifier.Context?
-    ) throws -> CodeFile? {
+    static func code(_ path: String, _ bytes: [UInt8], _ context: ImageVerifier.Context?) throws -> CodeFile? {
         let file: MachOFile
         do {
             file = try MachOFile(bytes)
@@ -182,25 +193,25 @@ struct ArchiveVerifier: Sendable {
         }
         guard context != nil || file.slices.allSatisfy(\.image.isSignable) else { return nil }
         let images = file.slices.map { slice in
-            var context = context ?? ImageVerifier.Context(place: entry.name)
+            var context = context ?? ImageVerifier.Context(place: path)
             if file.isFat {
                 context.place += " (\(slice.image.architecture))"
             }
             let range = slice.offset..<slice.offset + slice.image.count
             return (slice.image, ImageVerifier.verify(slice.image, in: bytes[range], context: context))
         }
-        return CodeFile(path: entry.name, images: images)
+        return CodeFile(path: path, images: images)
     }
 
     private func checkSeal(
         of bundle: Bundle,
-        in directory: ZipDirectory,
+        in app: AppFiles,
         _ contents: [(path: String, content: ResourceSeal.Content)]
     ) throws -> [Fault] {
         let path = bundle.path + "/" + ResourceSeal.path
         let seal: ResourceSeal
         do {
-            guard let bytes = try bytes(path, in: directory, Inflater()) else {
+            guard let bytes = try app.small(path, Inflater()) else {
                 return [
                     Fault(.sealMissing, at: path, "The bundle has no resource seal.", remedy: "Sign the archive again.")
                 ]
@@ -220,9 +231,8 @@ struct ArchiveVerifier: Sendable {
         )
     }
 
-    private func checkPermissions(of bundle: Bundle, in directory: ZipDirectory) -> [Fault] {
-        guard let executable = bundle.executable, let entry = directory.entry(named: executable),
-            (entry.unixMode ?? 0) & 0o111 == 0
+    private func checkPermissions(of bundle: Bundle, in app: AppFiles) -> [Fault] {
+        guard let executable = bundle.executable, let file = app.file(at: executable), (file.mode ?? 0) & 0o111 == 0
         else { return [] }
         return [
             Fault(
@@ -234,8 +244,8 @@ struct ArchiveVerifier: Sendable {
         ]
     }
 
-    private func profile(of bundle: Bundle, in directory: ZipDirectory) throws -> ProvisioningProfile? {
-        guard let bytes = try? bytes(bundle.profilePath, in: directory, Inflater()) else { return nil }
+    private func profile(of bundle: Bundle, in app: AppFiles) -> ProvisioningProfile? {
+        guard let bytes = try? app.small(bundle.profilePath, Inflater()) else { return nil }
         return try? ProvisioningProfile(bytes: bytes, path: bundle.profilePath)
     }
 }

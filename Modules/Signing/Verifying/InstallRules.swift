@@ -8,6 +8,8 @@ struct InstallRules {
     let code: [ArchiveVerifier.CodeFile]
     /// In seconds since 1970.
     let now: Int64
+    /// The device's UDID, which profiles must list; `nil` for any.
+    var deviceIdentifier: String?
 
     /// Checks profiles, entitlements, identifiers and signers.
     ///
@@ -35,7 +37,8 @@ struct InstallRules {
                 for: bundle.identifier ?? "",
                 certificateDER: signer?.der,
                 at: Double(now),
-                platform: bundle.info.platform
+                platform: bundle.info.platform,
+                device: deviceIdentifier
             )
             faults += problems.map { Fault($0.faultCode, at: bundle.path, $0.message, remedy: $0.remedy) }
             faults += teamFaults(reports, profile, bundle)
@@ -56,7 +59,7 @@ struct InstallRules {
             Fault(
                 .identifierNotUnderHost,
                 at: bundle.path,
-                "Its identifier \(own) is not below its host's, \(host). iOS says: AppexBundleIDNotPrefixed.",
+                "Its identifier \(own) is not below its host's, \(host).",
                 remedy: "Sign the archive again; extensions are given their host's identifier by default."
             )
         ]
@@ -131,17 +134,6 @@ struct InstallRules {
                 )
             )
         }
-        for signer in signers where signer.notAfter <= now || signer.notBefore > now {
-            faults.append(
-                Fault(
-                    .certificateExpired,
-                    at: tree.root.path,
-                    "The signer's certificate “\(signer.commonName ?? signer.subject)” is "
-                        + (signer.notAfter <= now ? "no longer valid." : "not valid yet."),
-                    remedy: "Sign the archive again with a valid certificate."
-                )
-            )
-        }
-        return faults
+        return faults + SignerRules(code: code, place: tree.root.path, now: now).validityFaults()
     }
 }
