@@ -25,8 +25,14 @@ extension Program {
         // A result that is cut short, as on a full disk, is none.
         if let number = console.output.failure {
             console.report(FileFailure("write", "standard output", errorNumber: number))
-            exit((code == .done ? .failed : code).rawValue)
+            end((code == .done ? .failed : code).rawValue)
         }
-        exit(code.rawValue)
+        end(code.rawValue)
+    }
+
+    /// Ends the process without the clean-up of libraries, which would take from threads that still run what they use.
+    private func end(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 }

@@ -36,17 +36,19 @@ extension ActivityCenter {
 
     /// Tells what a signature does, and gives the signed archive in the end.
     ///
+    /// - Parameter title: what people call it; `nil` for the app's name, once that is known.
     /// - Parameter planned: called when the plan stands and the app's name was told; what follows is told after it. The
     ///   signature does not wait for it.
     public nonisolated(nonsending) func follow(
         _ signing: Signing,
         of id: InstallID,
+        titled title: String? = nil,
         planned: () async -> Void = {}
     ) async throws -> SignedArchive {
         for await event in signing.events {
             switch event {
-            case .planned(let title, let identifier, let version, _):
-                await send(.named(id, title: title, bundleID: identifier, version: version))
+            case .planned(let name, let identifier, let version, _):
+                await send(.named(id, title: title ?? name, bundleID: identifier, version: version))
                 await planned()
             case .progress(let completed, let total):
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))

@@ -56,7 +56,9 @@ public actor Signer {
         }
     }
 
-    /// Checks a signed archive and gives what is wrong with it; empty for one that a device would take.
+    /// Checks a signed archive as it is checked before it is handed over: signatures, seals, profiles, identifiers.
+    ///
+    /// ``Verifier`` asks more: what a device wants of the code and the Info.plists, whoever signed.
     public nonisolated func verify(_ path: String) async throws(SignError) -> [Fault] {
         do {
             let source = try FileSource(path: path)
@@ -206,7 +208,7 @@ struct SigningRun: Sendable {
             // Whoever keeps such identifiers knows.
             let isWanted = fault.code == .identifierNotUnderHost && request.options.foreignWish == .keep
             // Where nothing is signed, only that it can be read is promised.
-            let isMeant = request.options.signs || [.archive, .permissions].contains(fault.code)
+            let isMeant = request.options.signs || fault.code.isOfArchive
             return !fault.isWarning && !isWanted && isMeant
         }
         guard faults.isEmpty else {

@@ -46,12 +46,24 @@ struct LastingLines {
         return [line, Line("  " + remedy.printable, .dim)]
     }
 
+    /// What became of an app whose way ended well after that stage.
+    static func word(after stage: Stage?) -> String {
+        switch stage {
+        case .downloading: "downloaded"
+        case .signing: "signed"
+        default: "installed"
+        }
+    }
+
     /// The last line of a batch; `nil` for a single install.
     func summary(of activity: Activity) -> Line? {
         guard activity.count > 1 else { return nil }
         let tally = activity.tally
+        // The listed ones tell of all: a batch goes one way.
+        let stages = Set(activity.installs.filter { $0.outcome?.isInstalled == true }.map(\.lastStage))
         let parts = [
-            (tally.installed, "installed"), (tally.failed, "failed"), (tally.cancelled, "cancelled"),
+            (tally.installed, stages.count == 1 ? Self.word(after: stages.first ?? nil) : "installed"),
+            (tally.failed, "failed"), (tally.cancelled, "cancelled"),
             (activity.count - tally.total, "unfinished"),
         ]
         let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
@@ -163,13 +175,7 @@ extension Outcome {
         switch self {
         case .installed(let location):
             let time = install.finishedAt.map { " in " + Quantities.time($0.timeIntervalSince(install.addedAt)) } ?? ""
-            let what =
-                switch install.lastStage {
-                case .downloading: "downloaded"
-                case .signing: "signed"
-                default: "installed"
-                }
-            return what + time + (location.map { ", " + $0 } ?? "")
+            return LastingLines.word(after: install.lastStage) + time + (location.map { ", " + $0 } ?? "")
         case .failed(let failure): return "failed while \(failure.stage.rawValue): \(failure.message)"
         case .cancelled: return "cancelled"
         }

@@ -113,7 +113,7 @@ private let endings = Program(
     func `explains a verb`(line: String) async {
         let result = await run(line, .ferry)
         #expect(result.code == .done)
-        #expect(result.out.hasPrefix("Re-sign an archive.\n\nUsage\n  ferry sign IN -o FILE"))
+        #expect(result.out.hasPrefix("Re-sign archives.\n\nUsage\n  ferry sign IN... -o FILE"))
     }
 
     @Test func `takes --help after -- as an argument`() async {

@@ -59,16 +59,25 @@ import Testing
 
     @Test(
         arguments: [
-            ("", .missingArgument, "IN is missing: the archive to sign."),
-            ("a", .missingOption, "-o FILE is missing: where the signed archive goes."),
+            (
+                "", .missingArgument,
+                "IN is missing: the archive to sign; or several, or folders with archives."
+            ),
+            ("a", .missingOption, "-o FILE is missing: where the signed archive goes; a folder, for several."),
             (
                 "a -o b --profile p", .missingOption,
-                "--p12, --certificate with --key, --adhoc, --unsign or --only-modify is missing."
+                "--p12, --certificate with --key, --adhoc, --unsign, --only-modify or --identities is missing."
             ),
+            (
+                "a -o b --p12 c", .missingOption,
+                "--profile FILE is missing: provisioning profiles; each bundle gets the one that fits it best."
+            ),
+            ("a -o b --identities i --p12 c", .conflictingOptions, "--p12 and --identities exclude each other."),
+            ("a -o b --identities i --adhoc", .conflictingOptions, "--adhoc and --identities exclude each other."),
+            ("a -o b --identities i --jobs 0", .invalidValue, "--jobs: “0” is not between 1 and 64."),
             ("a -o b --profile p --key k", .missingOption, "--key is given without --certificate."),
             ("a -o b --profile p --certificate k", .missingOption, "--certificate is given without --key."),
             ("a -o b --profile p --p12 c --key k", .conflictingOptions, "--p12 and --key exclude each other."),
-            ("a -o b --profile p --p12 c d", .unexpectedArgument, "“d” is one argument too many for ferry sign."),
             ("a -o b --profile p --p12 c --page-size 4K", .invalidValue, "--page-size: “4K” is not 4096 or 16384."),
             ("a -o b --profile p --p12 c --password x", .unknownOption, "--password is no option of ferry sign."),
         ] as [(String, UsageError.Code, String)]

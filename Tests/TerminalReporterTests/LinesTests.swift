@@ -109,7 +109,7 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
         )
         #expect(
             updates.last.flatMap { lasting.summary(of: $0.activity)?.text(plain) }
-                == "3 apps: 1 installed, 1 failed, 1 cancelled"
+                == "3 apps: 1 signed, 1 failed, 1 cancelled"
         )
     }
 

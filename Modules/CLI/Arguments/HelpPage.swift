@@ -63,14 +63,10 @@ struct HelpPage {
         for option in verb.options where option.isRequired {
             words.append(brief(option))
         }
-        if !verb.alternatives.isEmpty {
-            let groups = verb.alternatives.map { group in
-                group.compactMap { verb.option($0) }.map { brief($0) }.joined(separator: " ")
-            }
-            // A line may end before each.
-            for (index, group) in groups.enumerated() {
-                words.append((index == 0 ? "(" : "| ") + group + (index == groups.count - 1 ? ")" : ""))
-            }
+        for (index, group) in verb.alternatives.enumerated() {
+            let options = group.compactMap { verb.option($0) }.map { brief($0) }.joined(separator: " ")
+            let isLast = index == verb.alternatives.count - 1
+            words.append((index == 0 ? "(" : "") + options + (isLast ? ")" : " |"))
         }
         let inAlternatives = Set(verb.alternatives.joined())
         if verb.options.contains(where: { !$0.isRequired && !inAlternatives.contains($0.name) }) {

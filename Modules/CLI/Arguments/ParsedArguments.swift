@@ -15,6 +15,16 @@ struct ParsedArguments: Sendable, Equatable {
         standards = Dictionary(options.compactMap { option in option.standard.map { (option.name, $0) } }) { $1 }
     }
 
+    /// The same with other values for some; one without any is as though it had not been given.
+    func replacing(_ values: [String: [String]]) -> ParsedArguments {
+        var copy = self
+        for (name, values) in values {
+            precondition(names.contains(name), "The verb describes no \(name).")
+            copy.given[name] = values.isEmpty ? nil : values
+        }
+        return copy
+    }
+
     /// Whether the flag was given.
     func flag(_ name: String) -> Bool {
         isGiven(name)

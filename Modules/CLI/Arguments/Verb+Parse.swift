@@ -131,7 +131,7 @@ private struct ArgumentScan {
             let taken = positional.repeats ? rest : rest.prefix(1)
             rest = rest.dropFirst(taken.count)
             guard !taken.isEmpty else {
-                if positional.isOptional { continue }
+                if positional.isOptional || isAnyGiven(positional.isSparedBy) { continue }
                 let advice = lastList.map { list in
                     "Everything after \(list.name) up to the next option is taken as its values: "
                         + "put \(positional.name) first, or after --."
@@ -148,8 +148,13 @@ private struct ArgumentScan {
         }
     }
 
+    private func isAnyGiven(_ names: [String]) -> Bool {
+        names.contains { given[$0] != nil }
+    }
+
     func checkOptions() throws(UsageError) {
         for option in verb.options where option.isRequired && given[option.name] == nil {
+            if isAnyGiven(option.isSparedBy) { continue }
             throw error(.missingOption, "\(described(option)) is missing: \(option.help).")
         }
         try checkAlternatives()

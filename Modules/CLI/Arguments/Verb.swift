@@ -61,6 +61,8 @@ struct Positional: Sendable {
     var isOptional = false
     /// Whether there may be several.
     var repeats = false
+    /// The options with any of which it need not be there.
+    var isSparedBy: [String] = []
 }
 
 /// What stands on the command line with a name.
@@ -89,6 +91,8 @@ struct Option: Sendable {
     var count = Count.once
     /// Whether it must be given.
     var isRequired = false
+    /// The options with any of which it need not be.
+    var isSparedBy: [String] = []
     /// The value where it is not given; `nil` for none.
     var standard: String?
     /// What it is for.

@@ -25,6 +25,23 @@ func factLines(_ facts: [(name: String, value: String?)]) -> [String] {
     }
 }
 
+/// Rows of a table as lines: each column as wide as its widest cell, save what a row ends with.
+func tableLines(_ rows: [[String]]) -> [String] {
+    var widths: [Int] = []
+    for row in rows {
+        for (column, cell) in row.dropLast().enumerated() {
+            if column == widths.count { widths.append(0) }
+            widths[column] = max(widths[column], cell.count)
+        }
+    }
+    return rows.map { row in
+        let cells = row.enumerated().map { column, cell in
+            column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+        }
+        return cells.joined(separator: "  ")
+    }
+}
+
 /// Whole days from `now` to the end, in seconds since 1970, rounded down; negative once it has passed.
 func wholeDays(until end: Int64, _ now: Int64) -> Int {
     Int(((Double(end) - Double(now)) / 86400).rounded(.down))

@@ -16,10 +16,10 @@ extension Option {
         return option
     }
 
-    /// The same where it need not be given.
-    var optional: Option {
+    /// The same where it need not be given if nobody signs.
+    var sparedWithoutIdentity: Option {
         var option = self
-        option.isRequired = false
+        option.isSparedBy = [Option.adHoc, .unsign, .onlyModify].map(\.name)
         return option
     }
 

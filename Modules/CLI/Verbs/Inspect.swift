@@ -34,7 +34,11 @@ enum Inspect {
                 help: "show for each bundle what ferry sign would change with the same options; nothing is written"
             ),
         ]
-            + [Option].signingOrNot + [.json],
+            + [Option].signingOrNot.map { option in
+                var option = option
+                option.isRequired = false
+                return option
+            } + [.json],
         environment: .identity,
         run: run
     )

@@ -87,11 +87,6 @@ extension ProfileVerb {
             if asksSigner { row.append(profile.hasCertificate == true ? "yes" : "no") }
             return (row + [profile.path]).map(\.printable)
         }
-        let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
-        return ([headings] + rows).map { row in
-            zip(row, widths).enumerated().map { column, cell in
-                column == row.count - 1 ? cell.0 : cell.0 + String(repeating: " ", count: cell.1 - cell.0.count)
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return tableLines([headings] + rows).joined(separator: "\n")
     }
 }

@@ -86,7 +86,9 @@ extension [Option] {
 
     /// The same where nobody has to sign.
     static let signingOrNot: [Option] =
-        (identity + [.profile.optional, .adHoc, .unsign, .onlyModify]).map { $0.under(OptionGroup.identity) } + changes
+        (identity + [.profile.sparedWithoutIdentity, .adHoc, .unsign, .onlyModify]).map {
+            $0.under(OptionGroup.identity)
+        } + changes
 
     /// What is changed on the way, and how the result is checked.
     private static let changes: [Option] =

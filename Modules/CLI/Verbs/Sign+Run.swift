@@ -41,6 +41,7 @@ extension Sign {
     }
 
     static func run(_ invocation: Invocation) async throws -> ExitCode {
+        if invocation.signsMany { return try await runMany(invocation) }
         let input = invocation.arguments.required("IN")
         let request = SigningRequest(
             input: input,

@@ -1,11 +1,14 @@
-/// `ferry sign`: re-signs one archive.
+/// `ferry sign`: re-signs archives.
 enum Sign {
     static let verb = Verb(
         name: "sign",
-        summary: "re-sign an archive",
+        summary: "re-sign archives",
         discussion: """
             First plans everything: bundle ids, profiles, entitlements, room for signatures, what is encrypted or \
             expired. Where the plan cannot stand it says every reason at once, writes nothing, and ends with exit code 3.
+
+            Several archives, a folder of them, --list or --identities: then -o is a folder. What fails does not keep the \
+            others; the end is a table, and the exit code 3 if all that failed were refused, else 1. See docs/many.md.
 
             --profile takes all files up to the next option, so IN goes before it.
 
@@ -50,11 +53,27 @@ enum Sign {
                 command: "ferry sign In.ipa -o Out.ipa --adhoc --remove-dylib libOld.dylib"
             ),
             .init(
+                purpose: "All archives of a folder into another, without those that are done already",
+                command: "ferry sign incoming -o signed --p12 dev.p12 --profile wild.mobileprovision --skip-existing"
+            ),
+            .init(
+                purpose: "Each archive for each identity of a list, into signed/NAME/",
+                command: "ferry sign A.ipa B.ipa -o signed --identities teams.json --json"
+            ),
+            .init(
                 purpose: "As a recipe says",
                 command: "ferry sign In.ipa -o Out.ipa --p12 dev.p12 --profile wild.mobileprovision --recipe mine.json"
             ),
         ],
-        positionals: [Positional(name: "IN", kind: .file(["ipa"]), help: "the archive to sign")],
+        positionals: [
+            Positional(
+                name: "IN",
+                kind: .file(["ipa"]),
+                help: "the archive to sign; or several, or folders with archives",
+                repeats: true,
+                isSparedBy: ["--list"]
+            )
+        ],
         options: [
             Option(
                 name: "--output",
@@ -62,11 +81,19 @@ enum Sign {
                 value: "FILE",
                 kind: .file(["ipa"]),
                 isRequired: true,
-                help: "where the signed archive goes"
+                help: "where the signed archive goes; a folder, for several"
             )
-        ] + .signingOrNot + [.reporter, .json],
-        alternatives: [Option].signatureAlternatives,
+        ] + [Option].signingOrNot.map(sparedByIdentities) + [Option].many.map { $0.under(OptionGroup.many) }
+            + [.reporter, .json],
+        alternatives: [Option].signatureAlternatives + [[Option.identities.name]],
         environment: .identity,
         run: run
     )
+
+    /// What each identity of a list may have of its own need not be given for all.
+    private static func sparedByIdentities(_ option: Option) -> Option {
+        var option = option
+        if option.isRequired { option.isSparedBy.append(Option.identities.name) }
+        return option
+    }
 }

@@ -9,12 +9,7 @@ extension Invocation {
     func recipe() throws -> SigningRecipe {
         var recipe = SigningRecipe()
         if let path = arguments.value("--recipe") {
-            let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-            recipe = try SigningRecipe(
-                json: try InputFile.bytes(path),
-                file: path,
-                folder: path.hasPrefix("/") && folder.isEmpty ? "/" : folder
-            )
+            recipe = try SigningRecipe(json: try InputFile.bytes(path), file: path, folder: InputFile.folder(of: path))
         }
         return recipe.overridden(by: try optionRecipe())
     }

@@ -21,7 +21,7 @@ public struct RecipeError: ExplainedError, Hashable {
     /// What to write instead.
     public let remedy: String?
 
-    init(_ code: Code, _ file: String, _ path: String, _ what: String, remedy: String?) {
+    package init(_ code: Code, _ file: String, _ path: String, _ what: String, remedy: String?) {
         self.code = code
         self.path = path
         message = ([file, path].filter { !$0.isEmpty } + [what]).joined(separator: ": ")

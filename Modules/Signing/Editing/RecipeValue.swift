@@ -1,19 +1,60 @@
 import FerryAppBundle
 import FerryBytes
-import FerryPropertyList
+package import FerryPropertyList
 
-/// A value in a recipe, with where it stands.
-struct RecipeValue {
-    let file: String
-    let path: String
-    let value: PropertyList
+/// A value in a recipe, or in another file of that kind, with where it stands.
+package struct RecipeValue {
+    /// What messages call the file.
+    package let file: String
+    /// The keys and numbers that lead to it: `set.CFBundleVersion`, `remove[1]`; empty for the whole.
+    package let path: String
+    /// The value itself.
+    package let value: PropertyList
+    /// What to do about a wrong one, where there is nothing closer to say.
+    let advice: String
 
-    /// What to throw where something else is expected.
-    func unexpected(_ expected: String, remedy: String? = nil) -> RecipeError {
-        RecipeError(.value, file, path, "expected \(expected), found \(found)", remedy: remedy ?? Self.advice)
+    /// A value at a place.
+    package init(file: String, path: String, value: PropertyList, advice: String = RecipeValue.advice) {
+        self.file = file
+        self.path = path
+        self.value = value
+        self.advice = advice
     }
 
-    static let advice = "docs/recipe.md has every key with an example."
+    /// Reads JSON, of a size as people and programs write recipes.
+    package init(json: [UInt8], file: String, advice: String = RecipeValue.advice) throws(RecipeError) {
+        do {
+            self.init(
+                file: file,
+                path: "",
+                value: try PropertyList.parse(json: json, limits: Self.limits),
+                advice: advice
+            )
+        } catch {
+            throw RecipeError(.syntax, file, "", error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Far more than a recipe that people write or programs make.
+    private static let limits = PropertyList.Limits(
+        maximumByteCount: 16 << 20,
+        maximumDepth: 64,
+        maximumValueCount: 200_000
+    )
+
+    /// What to throw where something else is expected.
+    package func unexpected(_ expected: String, remedy: String? = nil) -> RecipeError {
+        RecipeError(.value, file, path, "expected \(expected), found \(found)", remedy: remedy ?? advice)
+    }
+
+    /// What to throw where the last part of the path, `key`, has no meaning; `keys` are those that have one.
+    package func unknownKey(_ key: String, _ what: String, among keys: [String]) -> RecipeError {
+        let near = suggestion(for: key, among: keys)
+        return RecipeError(.unknownKey, file, path, what, remedy: near.map { "Did you mean “\($0)”?" } ?? advice)
+    }
+
+    /// What recipes' mistakes end in.
+    package static let advice = "docs/recipe.md has every key with an example."
 
     private var found: String {
         switch value {
@@ -26,7 +67,8 @@ struct RecipeValue {
         }
     }
 
-    func string(_ expected: String = "a text") throws(RecipeError) -> String {
+    /// The text; anything else is refused.
+    package func string(_ expected: String = "a text") throws(RecipeError) -> String {
         guard case .string(let text) = value else { throw unexpected(expected) }
         return text
     }
@@ -36,20 +78,27 @@ struct RecipeValue {
         return flag
     }
 
-    func elements(_ expected: String) throws(RecipeError) -> [RecipeValue] {
+    /// The elements of a list, each with its number in its path.
+    package func elements(_ expected: String) throws(RecipeError) -> [RecipeValue] {
         guard case .array(let elements) = value else { throw unexpected(expected) }
-        return elements.enumerated().map { RecipeValue(file: file, path: "\(path)[\($0)]", value: $1) }
+        return elements.enumerated().map { at("\(path)[\($0)]", $1) }
     }
 
-    func strings(_ expected: String = "a list of texts") throws(RecipeError) -> [String] {
+    /// The texts of a list.
+    package func strings(_ expected: String = "a list of texts") throws(RecipeError) -> [String] {
         var texts: [String] = []
         for element in try elements(expected) { texts.append(try element.string()) }
         return texts
     }
 
-    func members(_ expected: String) throws(RecipeError) -> [(key: String, value: RecipeValue)] {
+    /// The members of an object, each with its key in its path.
+    package func members(_ expected: String) throws(RecipeError) -> [(key: String, value: RecipeValue)] {
         guard case .dictionary(let dictionary) = value else { throw unexpected(expected) }
-        return dictionary.map { ($0, RecipeValue(file: file, path: "\(path).\($0)".printable, value: $1)) }
+        return dictionary.map { ($0, at("\(path).\($0)".printable, $1)) }
+    }
+
+    private func at(_ path: String, _ value: PropertyList) -> RecipeValue {
+        RecipeValue(file: file, path: path, value: value, advice: advice)
     }
 
     func selection() throws(RecipeError) -> SigningRecipe.Selection {
@@ -60,7 +109,8 @@ struct RecipeValue {
         return .some(try strings("“all” or a list of texts"))
     }
 
-    func choice<Choice: RawRepresentable<String> & CaseIterable>(_: Choice.Type) throws(RecipeError) -> Choice {
+    /// One of the words that the type has.
+    package func choice<Choice: RawRepresentable<String> & CaseIterable>(_: Choice.Type) throws(RecipeError) -> Choice {
         let names = Choice.allCases.map(\.rawValue)
         let expected = "one of " + names.joined(separator: ", ")
         let text = try string(expected)

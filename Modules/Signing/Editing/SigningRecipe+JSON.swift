@@ -10,13 +10,7 @@ extension SigningRecipe {
     /// - Parameter file: what to call it in errors.
     /// - Parameter folder: what the paths of files in it start from; `nil` leaves them as they are.
     public init(json: [UInt8], file: String = "recipe", folder: String? = nil) throws(RecipeError) {
-        let value: PropertyList
-        do {
-            value = try PropertyList.parse(json: json, limits: Self.limits)
-        } catch {
-            throw RecipeError(.syntax, file, "", error.message, remedy: error.remedy)
-        }
-        try self.init(value, file: file)
+        try self.init(RecipeValue(json: json, file: file).value, file: file)
         guard let folder, !folder.isEmpty else { return }
         func placed(_ path: String) -> String {
             path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
@@ -28,13 +22,6 @@ extension SigningRecipe {
             if case .file(let path) = source { .file(placed(path)) } else { source }
         }
     }
-
-    /// Far more than a recipe that people write or programs make.
-    private static let limits = PropertyList.Limits(
-        maximumByteCount: 16 << 20,
-        maximumDepth: 64,
-        maximumValueCount: 200_000
-    )
 
     /// The keys that a recipe may have.
     public static var keys: [String] { fields.map(\.key) }
@@ -51,17 +38,11 @@ extension SigningRecipe {
             )
         }
         for (key, value) in dictionary {
+            let value = RecipeValue(file: file, path: key.printable, value: value)
             guard let field = Self.fields.first(where: { $0.key == key }) else {
-                let near = suggestion(for: key, among: Self.keys)
-                throw RecipeError(
-                    .unknownKey,
-                    file,
-                    key.printable,
-                    "no recipe has such a key",
-                    remedy: near.map { "Did you mean “\($0)”?" } ?? RecipeValue.advice
-                )
+                throw value.unknownKey(key, "no recipe has such a key", among: Self.keys)
             }
-            try field.read(RecipeValue(file: file, path: key, value: value), &self)
+            try field.read(value, &self)
         }
     }
 

@@ -64,6 +64,11 @@ extension Fault.Code {
     public static let liveActivityKey = Self("live-activity-key")
 }
 
+extension Fault.Code {
+    /// Whether it is about what can be read at all, and not about who signed.
+    var isOfArchive: Bool { rawValue.hasPrefix("archive") || self == .permissions }
+}
+
 extension AppBundleError {
     /// The fault that the error is, where a check finds it.
     var faultCode: Fault.Code {
