@@ -150,7 +150,7 @@ private struct RandomRecipe {
     }
 }
 
-@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(15)))
+@Suite(.enabled(if: Hands.usable, "\(TestAuthority.absent)"), .timeLimit(.minutes(60)))
 struct `Recipes by chance` {
     private static let count = Int(ProcessInfo.processInfo.environment["FERRY_RECIPES"] ?? "") ?? 20
     private static let seed = UInt64(ProcessInfo.processInfo.environment["FERRY_RECIPE_SEED"] ?? "") ?? 20_260
