@@ -2,6 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import ferry
+
 /// What Python's `zipfile` and `plistlib` read in a signed archive.
 private func seen(_ path: String, _ expression: String) async throws -> String {
     let script = """
@@ -38,6 +40,35 @@ struct `ferry sign with changes` {
             try Tool(path: "/usr/bin/python3").run(["-c", script, "\(width)", "\(height)"])
         }
         return try ferry.home.write(made.output, to: "icon \(width).png")
+    }
+
+    @Test func `keeps, limits and checks as it is told`() async throws {
+        let ferry = try Command()
+        let (path, result) = try await sign(
+            ferry,
+            [
+                "--keep-extensions", "HarbourWidget.appex", "--entitlements-mode", "profile", "--foreign-extensions",
+                "drop", "--page-size", "16384", "--verify", "full",
+            ]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        // `pageSize` of the code directory, the exponent of two (XNU's cs_blobs.h), and the entitlements as XML.
+        let facts =
+            "[sorted({n.split('/')[3] for n in names if n.startswith(app + 'PlugIns/') and n.count('/') > 3}), "
+            + "b('Harbour')[b('Harbour').index(bytes.fromhex('fade0c02')) + 39], "
+            + "b('Harbour').count(b'keychain-access-groups') > 0]"
+        #expect(try await seen(path, facts) == #"[["HarbourWidget.appex"], 14, true]"#)
+        let odd = try await sign(ferry, ["--keep-extensions", "com.nobody"]).result
+        #expect(odd.status == 3)
+        #expect(odd.errors.contains("“com.nobody”"))
+    }
+
+    @Test func `has a line in the guide for every option`() throws {
+        let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../docs/signing.md"
+        )
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        for option in Sign.verb.options { #expect(text.contains("`\(option.name)"), "\(option.name)") }
     }
 
     @Test func `injects, renames and removes libraries`() async throws {
