@@ -5,16 +5,50 @@ import TestKit
 enum Outside {
     static let python = Tool("python3")
 
+    /// What takes Python more than a line, from `<mach-o/loader.h>`, `<mach-o/fat.h>` and XNU's `cs_blobs.h`.
+    private static let judges = """
+        def unsealed(bundle):
+            seal, wrong = p(bundle + '_CodeSignature/CodeResources')['files2'], []
+            code = p(bundle + 'Info.plist')['CFBundleExecutable']
+            for name in names:
+                part = name[len(app + bundle):]
+                if not name.startswith(app + bundle) or name.endswith('/') or part in (code, 'Info.plist', 'PkgInfo'): continue
+                if part.startswith('_CodeSignature/'): continue
+                data, kind = z.read(name), z.getinfo(name).external_attr >> 28
+                want = {'symlink': data.decode()} if kind == 10 else hashlib.sha256(data).digest()
+                got = seal.get(part, {})
+                if want != (got if kind == 10 else got.get('hash2')): wrong.append(part)
+            return wrong + [part for part in seal if app + bundle + part not in names]
+        def slices(data):
+            if data[:4] != b'\\xca\\xfe\\xba\\xbe': return [data]
+            entries = struct.iter_unpack('>5I', data[8:8 + 20 * struct.unpack('>I', data[4:8])[0]])
+            return [data[entry[2]:entry[2] + entry[3]] for entry in entries]
+        def segment(image):
+            place, text, signature = 32 if image[0] == 0xCF else 28, None, None
+            for _ in range(struct.unpack('<I', image[16:20])[0]):
+                number, size = struct.unpack('<II', image[place:place + 8])
+                if number in (1, 0x19) and image[place + 8:place + 14] == b'__TEXT':
+                    text = struct.unpack('<Q', image[place + 48:place + 56]) if number > 1 else struct.unpack('<I', image[place + 36:place + 40])
+                if number == 0x1D: signature = struct.unpack('<I', image[place + 8:place + 12])[0]
+                place += size
+            directory = signature + struct.unpack('>I', image[signature + 16:signature + 20])[0]
+            return [text[0], *struct.unpack('>QQ', image[directory + 72:directory + 88])]
+        segments = lambda name: [segment(image) for image in slices(b(name))]
+        """
+
     /// Evaluates an expression and gives what it comes to, as JSON with sorted keys.
     ///
     /// `z` is the archive, `p(NAME)` the property list at a path below the app, `b(NAME)` its bytes, `names` all names.
+    /// `unsealed(BUNDLE)` are the files of a bundle whose SHA-256 is not the one in its seal, and `segments(NAME)` has for
+    /// each slice of a Mach-O file how long `__TEXT` is, and `execSegLimit` and `execSegFlags` of its code directory.
     static func ask(_ path: String, _ expression: String, app: String = "Payload/A.app/") async throws -> String {
         let script = """
-            import sys, json, zipfile, plistlib, struct, stat
+            import sys, json, zipfile, plistlib, struct, stat, hashlib
             z = zipfile.ZipFile(sys.argv[1]); app = sys.argv[3]; names = z.namelist()
             b = lambda name: z.read(app + name)
             p = lambda name: plistlib.loads(b(name))
             mode = lambda name: oct(z.getinfo(app + name).external_attr >> 16)
+            \(judges)
             print(json.dumps(eval(sys.argv[2]), sort_keys=True, ensure_ascii=False, default=repr))
             """
         let tool = Tool(path: python?.path ?? "/usr/bin/python3")

@@ -134,6 +134,19 @@ struct `A signer in trouble` {
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "\(SmallDisk.absent)"))
+    func `unpacks nothing beside its output`() async throws {
+        // Of 16 MB that pack to a few thousand bytes, a disk of 1 MB holds the archive and no folder.
+        let disk = try SmallDisk("size=1m")
+        let desk = try Desk(.sample { $0["Payload/A.app/zeros"] = [UInt8](repeating: 0, count: 16 << 20) })
+        var options = try Hands.options()
+        options.verification = .full
+        let request = SigningRequest(input: desk.input, output: disk.path + "/out.ipa", options: options)
+        let signed = try await Hands.signer.sign(request).archive
+        #expect(signed.signedFileCount == 4)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["out.ipa"])
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "\(SmallDisk.absent)"))
     func `says that it cannot write where its input lies`() async throws {
         let disk = try SmallDisk("size=1m")
         let path = disk.path + "/a.ipa"
