@@ -46,8 +46,13 @@ public struct ImageVerifier {
     ///
     /// - Parameter bytes: the image, the same that was parsed.
     public static func verify(_ image: MachOImage, in bytes: ArraySlice<UInt8>, context: Context) -> Report {
+        verify(image, in: ImagePages(bytes), context: context)
+    }
+
+    /// Checks everything that the image and its context say of each other, but for what the pages know.
+    public static func verify(_ image: MachOImage, in pages: ImagePages, context: Context) -> Report {
         var verifier = ImageVerifier(image: image, context: context)
-        verifier.run(bytes)
+        verifier.run(pages)
         return verifier.report
     }
 
@@ -63,7 +68,7 @@ public struct ImageVerifier {
 
     private static let signAgain = "Sign the archive again."
 
-    private mutating func run(_ bytes: ArraySlice<UInt8>) {
+    private mutating func run(_ pages: ImagePages) {
         if image.isEncrypted {
             fault(.encrypted, "The code is encrypted by the App Store.", "Only its buyer's devices run it.")
         }
@@ -73,7 +78,8 @@ public struct ImageVerifier {
         checkPlace(room)
         let blobs: SuperBlob
         do {
-            blobs = try SuperBlob(parsing: try ByteReader(bytes).bytes(at: room.offset, count: room.size))
+            let region = try ByteReader(pages.end).bytes(at: room.offset - pages.start, count: room.size)
+            blobs = try SuperBlob(parsing: region)
             report.directories = try blobs.blobs.filter { $0.slot.isCodeDirectory }
                 .map { try CodeDirectory(parsing: $0.bytes) }
         } catch let error as CodeSignatureError {
@@ -88,7 +94,7 @@ public struct ImageVerifier {
         checkEntitlements(blobs)
         for directory in report.directories {
             check(directory, limit: room.offset)
-            checkPages(directory, bytes)
+            checkPages(directory, pages)
             checkSpecialSlots(directory, blobs)
         }
         checkMessage(blobs)
@@ -192,18 +198,21 @@ public struct ImageVerifier {
         }
     }
 
-    private mutating func checkPages(_ directory: CodeDirectory, _ bytes: ArraySlice<UInt8>) {
+    private mutating func checkPages(_ directory: CodeDirectory, _ pages: ImagePages) {
         let size = directory.algorithm.size
         let expected = CodeDirectory.pageCount(codeLimit: directory.codeLimit, pageSize: directory.pageSize)
-        guard directory.codeLimit <= bytes.count, directory.pageCount == expected else {
+        guard directory.codeLimit <= pages.count, directory.pageCount == expected,
+            let slots = pages.slots(
+                directory.algorithm,
+                pageSize: directory.pageSize,
+                codeLimit: directory.codeLimit
+            )
+        else {
             return fault(
                 .slotCount,
                 "There are \(directory.pageCount) code slots where \(expected) are due.",
                 Self.signAgain
             )
-        }
-        let slots = bytes.prefix(directory.codeLimit).withUnsafeBytes { code in
-            PageHasher.slots(of: code, pageSize: directory.pageSize, with: Digester(directory.algorithm))
         }
         guard slots != directory.codeSlots else { return }
         let page = (0..<expected).first { page in

@@ -5,15 +5,19 @@ import FerryBytes
 /// One worker adds the start and another, later, the end.
 public final class RunningDigests: Sendable {
     private struct State: ~Copyable, Sendable {
-        let sha1 = Digester(.sha1)
-        let sha256 = Digester(.sha256)
+        let sha1: Digester
+        let sha256: Digester
     }
 
     private let state: Guarded<State>
 
     /// Begins with no content.
     public init() {
-        state = Guarded(State())
+        state = Guarded(State(sha1: Digester(.sha1), sha256: Digester(.sha256)))
+    }
+
+    private init(_ state: consuming sending State) {
+        self.state = Guarded(state)
     }
 
     /// Adds content.
@@ -27,6 +31,13 @@ public final class RunningDigests: Sendable {
     /// Adds content.
     public func update(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The digests of what was added so far, which go on growing by themselves.
+    public func fork() -> RunningDigests {
+        state.withLock { state in
+            RunningDigests(State(sha1: state.sha1.fork(), sha256: state.sha256.fork()))
+        }
     }
 
     /// The digests of all that was added; then it begins anew.

@@ -202,6 +202,7 @@ struct SigningRun: Sendable {
             name: request.output,
             now: now(),
             known: request.options.verification == .full ? [:] : sealed.copied,
+            spliced: request.options.verification == .full ? [:] : sealed.spliced,
             workers: workers
         )
         let faults = try await verifier.run().faults.filter { fault in

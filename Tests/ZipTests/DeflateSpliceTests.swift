@@ -33,7 +33,42 @@ import Testing
                 guard let splice else { continue }
                 let encoded = try splice.finish(tail: tail)
                 check(encoded, original: archive.bytes, unpacksTo: new + tail, comment)
+                #expect((splice.end == nil) == (changed > 0), comment)
+                guard let end = splice.end else { continue }
+                try checkEnd(encoded, original: archive.bytes, end, (new + tail)[seam...], &random, comment)
             }
+        }
+    }
+
+    /// What follows the seam can be unpacked alone, and damage in it is found.
+    private func checkEnd(
+        _ encoded: EncodedEntry,
+        original: [UInt8],
+        _ seam: EntrySeam,
+        _ expected: ArraySlice<UInt8>,
+        _ random: inout SeededGenerator,
+        _ comment: Comment
+    ) throws {
+        var builder = ZipBuilder()
+        let packed = EncodedEntry(
+            method: .deflated,
+            crc32: encoded.crc32,
+            uncompressedSize: encoded.uncompressedSize,
+            pieces: [.bytes(encoded.packed(original: original))]
+        )
+        builder.add("entry", 0o100644, packed)
+        var bytes = try builder.bytes()
+        let entry = try ZipDirectory(MemorySource(bytes)).entries[0]
+        #expect(seam.uncompressedOffset == expected.startIndex, comment)
+        #expect(try Inflater().end(of: entry, after: seam, in: MemorySource(bytes)).elementsEqual(expected), comment)
+        // The bits below the seam in its own byte belong to what is not read.
+        let first = entry.dataOffset + seam.packedOffset + 1
+        let place = Int.random(in: first..<entry.dataOffset + entry.compressedSize, using: &random)
+        bytes[place] ^= 0x10
+        // What fills the last byte up means nothing.
+        guard place < entry.dataOffset + entry.compressedSize - 1 else { return }
+        #expect(throws: ZipError.self, comment) {
+            try Inflater().end(of: entry, after: seam, in: MemorySource(bytes))
         }
     }
 

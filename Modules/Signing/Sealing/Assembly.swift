@@ -18,6 +18,7 @@ struct Assembly {
     private var added: [(name: String, encoded: EncodedEntry)] = []
     private var waiting: [Int: PreparedCode] = [:]
     private var copied: [EntryName: Digests] = [:]
+    private var spliced: [EntryName: SplicedCode] = [:]
     private var dropped: [Int: [String: String]] = [:]
     private var warnings: [String] = []
     private var signedFileCount = 0
@@ -51,6 +52,7 @@ struct Assembly {
     /// Keeps what people should know of a file of code.
     mutating func note(_ prepared: PreparedCode) {
         signedFileCount += 1
+        spliced[EntryName(prepared.file.name)] = prepared.spliced
         warnings += prepared.warnings
         if !prepared.droppedEntitlements.isEmpty {
             dropped[prepared.file.index] = prepared.droppedEntitlements
@@ -144,6 +146,7 @@ struct Assembly {
         return Sealer.Result(
             items: items,
             copied: copied,
+            spliced: spliced,
             droppedEntitlements: droppedByBundle,
             signedFileCount: signedFileCount,
             warnings: warnings

@@ -58,13 +58,14 @@ struct CodePreparer: Sendable {
                 identity: identity
             )
         }
-        let packing =
+        let (packing, spliced) =
             file.isFat
-            ? try fat(file, &bytes, recipes)
+            ? (try fat(file, &bytes, recipes), nil)
             : try thin(code.file.entry, file.slices[0].image, &bytes, recipes[0], boundaries, changedPrefix)
         return PreparedCode(
             file: code.file,
             packing: packing,
+            spliced: spliced,
             droppedEntitlements: plan?.dropped ?? [:],
             warnings: plan?.warnings.map { "\(code.file.name): entitlement \($0)" } ?? []
         )
@@ -138,14 +139,13 @@ struct CodePreparer: Sendable {
         _ recipe: SignatureRecipe,
         _ boundaries: [BlockBoundary],
         _ changedPrefix: Int
-    ) throws -> PreparedCode.Packing {
+    ) throws -> (PreparedCode.Packing, SplicedCode?) {
         let layout = try layOut(image, in: bytes[...], recipe)
         apply(layout, to: &bytes, at: 0)
         let image = hash(bytes, recipe, layout)
         let start = RunningDigests()
         return bytes.withUnsafeBytes { all in
             let content = UnsafeRawBufferPointer(rebasing: all[..<layout.contentEnd])
-            start.update(content)
             // Bytes that are new altogether have no blocks.
             if let entry, !boundaries.isEmpty {
                 let splice = DeflateSplice(
@@ -154,15 +154,25 @@ struct CodePreparer: Sendable {
                     content: content,
                     changedPrefix: max(layout.changedPrefix, changedPrefix)
                 )
-                if let splice { return .splice(splice, image: image, start: start) }
+                if let splice {
+                    let spliced = splice.end.map { seam in
+                        start.update(UnsafeRawBufferPointer(rebasing: content[..<seam.uncompressedOffset]))
+                        let known = SplicedCode(seam: seam, start: start.fork(), content: content, image)
+                        start.update(UnsafeRawBufferPointer(rebasing: content[seam.uncompressedOffset...]))
+                        return known
+                    }
+                    if spliced == nil { start.update(content) }
+                    return (.splice(splice, image: image, start: start), spliced)
+                }
             }
+            start.update(content)
             let step = DeflatePrefix.chunkBytes
             let chunks = stride(from: 0, to: content.count, by: step).map { offset in
                 DeflatePrefix.encodeChunk(
                     UnsafeRawBufferPointer(rebasing: content[offset..<min(offset + step, content.count)])
                 )
             }
-            return .prefix(DeflatePrefix(chunks: chunks), image: image, start: start)
+            return (.prefix(DeflatePrefix(chunks: chunks), image: image, start: start), nil)
         }
     }
 

@@ -28,6 +28,8 @@ struct PreparedCode: Sendable {
 
     let file: ArchiveFile
     let packing: Packing
+    /// What need not be read back of it; `nil` where all must be.
+    let spliced: SplicedCode?
     /// Entitlements that were asked for and are not given, with why.
     let droppedEntitlements: [String: String]
     let warnings: [String]

@@ -12,6 +12,8 @@ struct Sealer: Sendable {
         let items: [OutputItem]
         /// The digests of what is copied raw, by name: what the check of the output need not read again.
         let copied: [EntryName: Digests]
+        /// What the same pass knows of code that is copied raw but for its end.
+        let spliced: [EntryName: SplicedCode]
         let droppedEntitlements: [String: [String: String]]
         let signedFileCount: Int
         let warnings: [String]

@@ -119,6 +119,12 @@ struct AppFiles: Sendable {
         }
     }
 
+    /// The bytes that follow a seam in a file of an archive.
+    func end(of file: File, after seam: EntrySeam, _ inflater: Inflater) throws -> [UInt8] {
+        guard case .archive(let source, _) = place, let entry = file.entry else { return [] }
+        return try inflater.end(of: entry, after: seam, in: source)
+    }
+
     /// Hands all bytes of a regular file to `chunk`, in order, with bounded memory.
     func read(_ file: File, _ inflater: Inflater, chunk: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch place {

@@ -13,6 +13,8 @@ struct ArchiveVerifier: Sendable {
     let now: Int64
     /// Entries that need not be read, with their digests.
     let known: [EntryName: Digests]
+    /// Code of which only the end need be read.
+    let spliced: [EntryName: SplicedCode]
     /// Where the app is to be installed; `nil` to look at what was signed alone.
     let device: TargetDevice?
     let workers: Workers
@@ -22,6 +24,7 @@ struct ArchiveVerifier: Sendable {
         name: String,
         now: Int64,
         known: [EntryName: Digests] = [:],
+        spliced: [EntryName: SplicedCode] = [:],
         device: TargetDevice? = nil,
         workers: Workers
     ) {
@@ -29,6 +32,7 @@ struct ArchiveVerifier: Sendable {
         self.name = name
         self.now = now
         self.known = known
+        self.spliced = spliced
         self.device = device
         self.workers = workers
     }
@@ -39,9 +43,10 @@ struct ArchiveVerifier: Sendable {
         name: String,
         now: Int64,
         known: [EntryName: Digests] = [:],
+        spliced: [EntryName: SplicedCode] = [:],
         workers: Workers
     ) {
-        self.init(input: .archive(source), name: name, now: now, known: known, workers: workers)
+        self.init(input: .archive(source), name: name, now: now, known: known, spliced: spliced, workers: workers)
     }
 
     /// One Mach-O file of the archive.
@@ -88,7 +93,8 @@ struct ArchiveVerifier: Sendable {
         let files = app.files.filter { $0.kind != .folder && $0.path.beginsExactly(with: prefix) }
         let found = try await workers.map(
             files,
-            cost: \.size,
+            // Of spliced code little is read.
+            cost: { spliced[EntryName($0.path)] == nil ? $0.size : min($0.size, 1 << 16) },
             hugeCost: Sealer.hugeCode,
             context: { Inflater() }
         ) { file, inflater in
@@ -158,6 +164,11 @@ struct ArchiveVerifier: Sendable {
         do {
             if file.kind == .link {
                 return .link(String(decoding: try app.bytes(of: file, inflater), as: UTF8.self))
+            }
+            if let entry = file.entry, let spliced = spliced[EntryName(file.path)] {
+                let context = context ?? ImageVerifier.Context(place: file.path)
+                let (digests, code) = try spliced.check(entry, in: app, of: file, context, inflater)
+                return .code(digests, code)
             }
             if MachOFile.claims(try app.prefix(8, of: file, inflater)) {
                 let bytes = try app.bytes(of: file, inflater)

@@ -18,6 +18,7 @@ public struct DeflateSplice: Sendable {
     private let dictionary: [UInt8]
     /// The bytes from the last seam to the cut.
     private let rest: [UInt8]
+    private let crcBeforeSeam: UInt32
     private let crcSoFar: UInt32
     private let cut: Int
     private let level: Int
@@ -63,9 +64,16 @@ public struct DeflateSplice: Sendable {
         self.seam = seam
         dictionary = Array(content[max(0, seam.uncompressedOffset - Self.windowBytes)..<seam.uncompressedOffset])
         rest = Array(content[seam.uncompressedOffset...])
-        crcSoFar = crc32(of: content)
+        crcBeforeSeam = crc32(of: UnsafeRawBufferPointer(rebasing: content[..<seam.uncompressedOffset]))
+        crcSoFar = rest.withUnsafeBytes { [crcBeforeSeam] in crc32(of: $0, after: crcBeforeSeam) }
         self.cut = content.count
         self.level = level
+    }
+
+    /// Where in the finished entry what was packed anew begins, so that it can be read back alone; `nil` where the head was
+    /// packed anew too.
+    public var end: EntrySeam? {
+        head.isEmpty ? EntrySeam(boundary: seam, dictionary: dictionary, crc32: crcBeforeSeam) : nil
     }
 
     /// Adds what follows the cut; it may be empty.

@@ -45,6 +45,27 @@ final class InflateStream {
         boundary: (_ uncompressedOffset: Int, _ compressedBit: Int) -> Void
     ) throws(Fault) -> (lastBlock: Int, end: Int) {
         reset()
+        return try walkOn(compressed, into: output, boundary: boundary)
+    }
+
+    /// Puts bits before the input, the lowest of them first.
+    func prime(bits count: Int, _ value: UInt8) {
+        inflatePrime(stream, Int32(count), Int32(value))
+    }
+
+    /// Gives what came before, at most 32 KiB of it.
+    func set(_ dictionary: [UInt8]) {
+        guard !dictionary.isEmpty else { return }
+        inflateSetDictionary(stream, dictionary, UInt32(dictionary.count))
+    }
+
+    /// The same as ``walk(_:into:boundary:)``, from where the stream is.
+    @discardableResult
+    func walkOn(
+        _ compressed: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        boundary: (_ uncompressedOffset: Int, _ compressedBit: Int) -> Void = { _, _ in }
+    ) throws(Fault) -> (lastBlock: Int, end: Int) {
         var input = compressed.bindMemory(to: UInt8.self)[...]
         var room = output.bindMemory(to: UInt8.self)[...]
         // zlib wants a place to write to even where nothing is written.

@@ -206,7 +206,7 @@ public final class Inflater {
         }
     }
 
-    private func checkCRC(_ entry: ZipEntry, _ crc: UInt32) throws(ZipError) {
+    func checkCRC(_ entry: ZipEntry, _ crc: UInt32) throws(ZipError) {
         guard crc == entry.crc32 else {
             throw ZipError(
                 .checksum,
@@ -216,7 +216,7 @@ public final class Inflater {
         }
     }
 
-    private func sizeFault(_ entry: ZipEntry, _ fault: InflateStream.Fault) -> ZipError {
+    func sizeFault(_ entry: ZipEntry, _ fault: InflateStream.Fault) -> ZipError {
         switch fault {
         case .corrupt:
             ZipError(.malformed, entry: entry.name, "The packed bytes are damaged.")

@@ -1,0 +1,53 @@
+import FerryCodeSignature
+import FerryMachO
+import FerryZip
+
+/// What the one pass over a file of code knows of all that is copied as it lies, so that only the end need be read back.
+struct SplicedCode: Sendable {
+    /// From where on the entry was packed anew.
+    let seam: EntrySeam
+    /// The digests of all before it.
+    let start: RunningDigests
+    /// Where the page begins that the seam lies in.
+    let pageStart: Int
+    /// The bytes from there to the seam.
+    let lead: [UInt8]
+    /// Bytes a page.
+    let pageSize: Int
+    /// The digests of the pages before that one.
+    let slots: [HashAlgorithm: [UInt8]]
+
+    /// What is known of `content`, which is hashed up to the seam by `start`.
+    init(seam: EntrySeam, start: RunningDigests, content: UnsafeRawBufferPointer, _ image: PreparedCode.Image) {
+        self.seam = seam
+        self.start = start
+        pageSize = image.recipe.pageSize
+        let page = seam.uncompressedOffset / pageSize
+        pageStart = page * pageSize
+        lead = Array(content[pageStart..<seam.uncompressedOffset])
+        var slots: [HashAlgorithm: [UInt8]] = [:]
+        for (algorithm, all) in zip(image.recipe.algorithms, image.codeSlots) {
+            slots[algorithm] = Array(all.prefix(page * algorithm.size))
+        }
+        self.slots = slots
+    }
+
+    /// Reads the header and the end of the file back, and checks the signature by them.
+    func check(
+        _ entry: ZipEntry,
+        in app: AppFiles,
+        of file: AppFiles.File,
+        _ context: ImageVerifier.Context,
+        _ inflater: Inflater
+    ) throws -> (digests: Digests, code: ArchiveVerifier.CodeFile) {
+        let end = try app.end(of: file, after: seam, inflater)
+        let first = try app.prefix(32, of: file, inflater)
+        let header = try app.prefix(MachOImage.headerSize(first[...]), of: file, inflater)
+        let image = try MachOImage(header[...], count: entry.uncompressedSize)
+        let digests = start.fork()
+        digests.update(end)
+        let pages = ImagePages(end: lead + end, from: pageStart, pageSize: pageSize, slots: slots)
+        let report = ImageVerifier.verify(image, in: pages, context: context)
+        return (digests.finish(), .init(path: file.path, images: [(image, report)]))
+    }
+}
