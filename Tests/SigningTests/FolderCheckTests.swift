@@ -148,6 +148,33 @@ struct `A check of a single file of code` {
         #expect(try await Berth.codes(cut) == ["mach-o"])
     }
 
+    /// More than any machine's memory, of which the disk has just the beginning.
+    private static let hugeSize: UInt64 = 1 << 40
+
+    private func makeHuge(_ path: String) throws {
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.truncate(atOffset: Self.hugeSize)
+        try file.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `refuses one that no memory could hold`(isFat: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(isFat ? Self.fat : TinyMachO().bytes, to: "huge")
+        try makeHuge(path)
+        let error = await #expect(throws: SignError.self) { _ = try await Berth.verifier.verify(path) }
+        #expect(error?.message == "\(path): cannot read: File too large.")
+    }
+
+    @Test func `tells of one in a folder, and goes on`() async throws {
+        let dock = try await Dock()
+        try makeHuge(dock.app + "/PlugIns/W.appex/A")
+        try dock.flip("A", at: 0xFFF)
+        let faults = try await Berth.verifier.verify(dock.app)
+        #expect(faults.contains { $0.message == "A.app/PlugIns/W.appex/A: cannot read: File too large." })
+        #expect(faults.contains { $0.code.rawValue == "page-hash" })
+    }
+
     @Test func `never traps, however short it is or whatever byte is another`() async throws {
         let dock = try await Dock()
         let bytes = try dock.folder.read("Payload/A.app/A")
