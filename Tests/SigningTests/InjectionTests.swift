@@ -237,6 +237,8 @@ struct `Injection` {
         (#"{"inject": ["libT.dylib"], "add": {"Frameworks/libT.dylib": "libT.dylib"}}"#, ["it is added twice"]),
         (#"{"inject": ["libT.dylib", "other/libT.dylib"]}"#, ["bring a file for Frameworks/libT.dylib"]),
         (#"{"renameDylibs": {"liba.dylib": ""}}"#, ["an empty name"]),
+        (#"{"removeDylibs": ["libb.dylib", ""]}"#, ["to be removed or renamed, and its name is empty"]),
+        (#"{"renameDylibs": {"": "@rpath/x"}}"#, ["to be removed or renamed, and its name is empty"]),
         (#"{"renameDylibs": {"liba.dylib": "@rpath/libb.dylib"}}"#, ["would all be loaded as @rpath/libb.dylib"]),
     ]
 

@@ -25,6 +25,14 @@ struct Injector {
             recipe.removedLibraries.map(LibraryEdit.remove)
             + recipe.renamedLibraries.map { .rename($0.name, to: $0.path) }
         for bundle in executables { overlay.edit(bundle.executable, edits) }
+        if (recipe.removedLibraries + recipe.renamedLibraries.map(\.name)).contains("") {
+            reasons.append(
+                .init(
+                    "A library is to be removed or renamed, and its name is empty.",
+                    remedy: "Give its path, or the last part of it: libOld.dylib."
+                )
+            )
+        }
         guard let injected else { return }
         for injection in recipe.injections {
             guard let number = injected.sources.firstIndex(of: injection.source) else { continue }
