@@ -99,6 +99,22 @@ struct `A check of an app on the disk` {
         #expect(faults.map(\.remedy) == ["Give the folder of one app: NAME.app."])
     }
 
+    @Test(arguments: [true, false])
+    func `says what no app has, and where`(isPipe: Bool) async throws {
+        let dock = try await Dock()
+        let path = dock.app + "/PlugIns/" + (isPipe ? "pipe" : "caf")
+        // The name in Latin-1, which is no UTF-8.
+        let odd = (Array(path.utf8) + [0xE9, 0]).map { CChar(bitPattern: $0) }
+        #expect((isPipe ? mkfifo(path, 0o600) : mkdir(odd, 0o700)) == 0)
+        defer { _ = isPipe ? unlink(path) : rmdir(odd) }
+        let faults = try await Berth.verifier.verify(dock.app)
+        let message =
+            isPipe
+            ? "A.app/PlugIns/pipe: it is neither a file nor a folder nor a link."
+            : "A.app/PlugIns/caf\u{FFFD}: its name is not written in UTF-8."
+        #expect(faults.map(\.message) == [message])
+    }
+
     @Test func `of nothing fails`() async throws {
         let folder = try TemporaryFolder()
         let error = await #expect(throws: SignError.self) {
