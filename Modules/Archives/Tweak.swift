@@ -67,7 +67,8 @@ public struct Tweak: Sendable {
             } else if MachOFile.claims(bytes) {
                 try self.init(name: name, looseFiles: [PackedFile(path: name, content: .bytes(bytes), mode: 0o755)])
             } else {
-                throw ArchiveError(.notAnArchive, "It begins with \(bytes.prefix(8).hex), which is nothing to inject.")
+                let what = bytes.isEmpty ? "The file is empty" : "It begins with \(bytes.prefix(8).hex)"
+                throw ArchiveError(.notAnArchive, "\(what), which is nothing to inject.")
             }
         } catch {
             throw error.message.beginsExactly(with: path) ? error : error.inside(path)

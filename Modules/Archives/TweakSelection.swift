@@ -39,14 +39,20 @@ struct TweakSelection {
 
     /// The regular file that a path means, through links, in its own and all folders above; `nil` where there is none.
     private func destination(of path: String) -> String? {
-        var path = path
-        for _ in 0..<Self.linkLimit {
-            guard let file = files[path] else { return nil }
-            guard let target = file.target else { return path }
-            guard let next = FileCollection.resolve(target, from: path) else { return nil }
-            path = Self.withoutRoot(next)
+        var rest = path.pathParts[...]
+        var place: [String] = []
+        var links = 0
+        while let part = rest.popFirst() {
+            place.append(part)
+            let here = place.joined(separator: "/")
+            guard let target = files[here]?.target else { continue }
+            links += 1
+            guard links <= Self.linkLimit, let next = FileCollection.resolve(target, from: here) else { return nil }
+            rest = Self.withoutRoot(next).pathParts + rest
+            place = []
         }
-        return nil
+        let end = place.joined(separator: "/")
+        return files[end] == nil ? nil : end
     }
 
     // MARK: Packages

@@ -19,6 +19,8 @@ struct LibraryEditor {
     private let header: ArraySlice<UInt8>
     private let use: LibraryUse?
     private var commands: [Command]
+    /// The last number that was tried for a stand-in whose own was taken.
+    private var spareNumber: Int
 
     init(_ image: MachOImage, _ header: ArraySlice<UInt8>, _ use: LibraryUse?) throws {
         guard image.loadCommands.count <= Self.commandLimit else {
@@ -27,6 +29,7 @@ struct LibraryEditor {
         self.image = image
         self.header = try ByteReader(header).bytes(at: 0, count: image.commandsEnd)
         self.use = use
+        spareNumber = image.libraries.count
         let reader = ByteReader(header)
         commands = try image.loadCommands.map { command in
             Command(number: command.number, bytes: Array(try reader.bytes(at: command.offset, count: command.size)))
@@ -115,9 +118,7 @@ struct LibraryEditor {
             commands.remove(at: place)
             return .done
         }
-        var number = ordinal
-        while isLoaded(Array((Self.standInPrefix + String(number)).utf8)) { number += 1 }
-        let path = Array((Self.standInPrefix + String(number)).utf8)
+        let path = standInPath(for: ordinal)
         commands[place] = try command(MachOImage.Library.Kind.weak.command, words: [2, 0, 0], path: path)
         return .standIn(symbols: use.map { $0.symbols[ordinal, default: []].sorted() })
     }
@@ -160,6 +161,18 @@ struct LibraryEditor {
     /// Searched in the folders of `@rpath` as any other weak library that an older system lacks, and found in none. Each
     /// has a number of its own, its library's where that is free, as the loader takes no name twice.
     static let standInPrefix = "@rpath/removed."
+
+    /// A name for the stand-in of the library with an ordinal, which nothing has yet.
+    private mutating func standInPath(for ordinal: Int) -> [UInt8] {
+        func path(_ number: Int) -> [UInt8] { Array((Self.standInPrefix + String(number)).utf8) }
+        var number = ordinal
+        while isLoaded(path(number)) {
+            // Past all ordinals, and never back: thousands of names may be taken.
+            spareNumber += 1
+            number = spareNumber
+        }
+        return path(number)
+    }
 
     private func isStandIn(_ library: MachOImage.Library) -> Bool {
         library.pathBytes.starts(with: Self.standInPrefix.utf8)

@@ -102,6 +102,35 @@ private func packaged(control: String = TinyDeb.control, _ fill: (inout TinyTar)
         )
     }
 
+    @Test(arguments: ["A", "./A", "../Versions/A", "Next"])
+    func `is found through links of folders`(current: String) throws {
+        let folder = "Library/Frameworks/V.framework/"
+        let tweak = try packaged {
+            $0.file(folder + "Versions/A/V", library(name: "@rpath/V.framework/V"))
+            $0.file(folder + "Versions/A/Resources/Info.plist", [0])
+            $0.entry(folder + "Versions/Current", "2", link: current)
+            $0.entry(folder + "Versions/Next", "2", link: "A")
+            $0.entry(folder + "V", "2", link: "Versions/Current/V")
+        }
+        #expect(tweak.libraries.map(\.codePath) == ["V.framework/Versions/A/V"])
+        #expect(tweak.libraries.first?.keys.contains("V.framework/V") == true)
+        #expect(tweak.notes == [])
+    }
+
+    @Test(arguments: ["Current", "Other", "../../../.."])
+    func `is not sought where links of folders lead in a ring or to nothing`(current: String) throws {
+        let folder = "Library/Frameworks/V.framework/"
+        let error = #expect(throws: ArchiveError.self) {
+            try packaged {
+                $0.file(folder + "Versions/A/V", library())
+                $0.entry(folder + "Versions/Current", "2", link: current)
+                $0.entry(folder + "Versions/Other", "2", link: "Current")
+                $0.entry(folder + "V", "2", link: "Versions/Current/V")
+            }
+        }
+        #expect(error?.code == .nothingToInject)
+    }
+
     @Test func `is refused where there is no code for an app`() throws {
         for fill in [
             { $0.file("Library/Themes/x.png", [1]) }, { $0.file(dynamicLibraries + "/x.dylib", Array("text".utf8)) },
@@ -159,6 +188,19 @@ private func packaged(control: String = TinyDeb.control, _ fill: (inout TinyTar)
             let error = #expect(throws: ArchiveError.self) { try Tweak(path: folder.path("locked.zip")) }
             #expect(error?.message.contains("x.dylib is encrypted") == true)
         }
+    }
+
+    @Test(
+        arguments: [
+            ([], "The file is empty, which is nothing to inject."),
+            ([0xCF, 0xFA, 0xED, 0xFE], "It begins with cffaedfe, which is nothing to inject."),
+        ] as [([UInt8], String)]
+    )
+    func `is refused where it is no code, with what it is`(bytes: [UInt8], message: String) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(bytes, to: "x.dylib")
+        let error = #expect(throws: ArchiveError.self) { try Tweak(path: path) }
+        #expect(error?.message == "\(path): \(message)")
     }
 
     @Test func `is named by its Info.plist where that names the executable`() throws {

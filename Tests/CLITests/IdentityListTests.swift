@@ -102,6 +102,14 @@ import Testing
                 #"[{"name": "a", "p12": "x"}, {"name": "a", "p12": "y"}]"#, "[1]: “a” is the name of [0] already",
                 "Give each a name of its own."
             ),
+            (
+                #"[{"name": "ä", "p12": "x"}, {"name": "Ä", "p12": "y"}]"#,
+                "[1]: “Ä” is the name of [0] already, but for capitals", "Give each a name of its own."
+            ),
+            (
+                #"[{"name": "\u00e9", "p12": "x"}, {"name": "e\u0301", "p12": "y"}]"#,
+                "[1]: “e\u{301}” is the name of [0] already", "Give each a name of its own."
+            ),
         ] as [(String, String, String?)]
     )
     func `says where it is wrong and what to write`(json: String, message: String, remedy: String?) throws {

@@ -4,6 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import ferry
+
 /// A command with archives of its own, and a second identity, of the team FERRYDEMO2.
 struct ManyWorld: Sendable {
     static let otherPassword = "an0ther sécret"
@@ -123,6 +125,23 @@ struct `ferry sign of many` {
         // A folder that was made for nothing goes.
         #expect(world.ferry.files(in: "out") == (inputs.contains("A.ipa") ? ["A.ipa"] : []))
         #expect(FileManager.default.fileExists(atPath: world.ferry.home.path("out")) == inputs.contains("A.ipa"))
+    }
+
+    @Test(
+        arguments: [
+            ("a.ipa\nb.ipa", ["a.ipa", "b.ipa"]), ("a.ipa\r\n\r\n b.ipa\r\n", ["a.ipa", " b.ipa"]),
+            ("\u{FEFF}a.ipa\r\nb.ipa", ["a.ipa", "b.ipa"]), ("\u{FEFF}# of today\na.ipa", ["a.ipa"]),
+            ("\u{FEFF}", []), ("", []), (" \t\r\n#a.ipa\n", []),
+        ] as [(String, [String])]
+    )
+    func `reads a list as any editor writes it`(text: String, paths: [String]) throws {
+        #expect(try Invocation.lines(of: Array(text.utf8), "list") == paths)
+    }
+
+    @Test(arguments: [[0xFF, 0xFE, 0x61, 0], [0x61, 0x0A, 0x62, 0], [0xEF, 0xBB]] as [[UInt8]])
+    func `reads no list that is no text`(bytes: [UInt8]) {
+        let error = #expect(throws: InputError.self) { try Invocation.lines(of: bytes, "list") }
+        #expect(error?.message.hasPrefix("list: line \(bytes.contains(0x0A) ? 2 : 1) is not UTF-8 text") == true)
     }
 
     @Test func `takes a list from standard input`() async throws {

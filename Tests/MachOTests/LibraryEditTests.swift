@@ -191,6 +191,22 @@ struct `An edit of what a linked program loads` {
         #expect(try edited(tiny.bytes, [.rename("b.dylib", to: "@rpath/b.dylib")]).header.outcomes == [.alreadyThere])
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `gives every stand-in a name that nothing has, however many are taken`() throws {
+        let count = 1000
+        let bytes = TinyMachO {
+            $0.textSize = 0x20000
+            $0.headerPad = 0x4000
+            $0.dylibs = (1...count).map { _ in "/x/q.dylib" } + (1...count).map { "@rpath/removed.\($0)" }
+        }.bytes
+        let (output, header) = try edited(bytes, [.remove("q.dylib")], knowsUse: false)
+        #expect(header.outcomes == [.standIn(symbols: nil)])
+        let paths = try MachOImage(output[...]).libraries.map(\.path)
+        #expect(paths.count == 2 * count)
+        #expect(Set(paths).count == 2 * count)
+        #expect(paths.allSatisfy { $0.hasPrefix("@rpath/removed.") })
+    }
+
     @Test func `removes every library of a name`() throws {
         let many = TinyMachO {
             $0.dylibs = ["/usr/lib/a.dylib", "/x/b", "/y/b", "/z"]

@@ -124,7 +124,7 @@ private struct Damage: Sendable, CustomTestStringConvertible {
             $0[app + "A"] = TinyMachO().bytes
         },
         Damage("an executable that is a script", ["mach-o"]) { $0[app + "A"] = Array("#!/bin/sh\nexit 0\n".utf8) },
-        Damage("an executable that is cut", ["archive"]) { $0[app + "A"]?.removeLast(100) },
+        Damage("an executable that is cut", ["mach-o"]) { $0[app + "A"]?.removeLast(100) },
         Damage(
             "an extension of another's identifier",
             [

@@ -99,6 +99,22 @@ struct `A check of an app on the disk` {
         #expect(faults.map(\.remedy) == ["Give the folder of one app: NAME.app."])
     }
 
+    @Test(arguments: [true, false])
+    func `says what no app has, and where`(isPipe: Bool) async throws {
+        let dock = try await Dock()
+        let path = dock.app + "/PlugIns/" + (isPipe ? "pipe" : "caf")
+        // The name in Latin-1, which is no UTF-8.
+        let odd = (Array(path.utf8) + [0xE9, 0]).map { CChar(bitPattern: $0) }
+        #expect((isPipe ? mkfifo(path, 0o600) : mkdir(odd, 0o700)) == 0)
+        defer { _ = isPipe ? unlink(path) : rmdir(odd) }
+        let faults = try await Berth.verifier.verify(dock.app)
+        let message =
+            isPipe
+            ? "A.app/PlugIns/pipe: it is neither a file nor a folder nor a link."
+            : "A.app/PlugIns/caf\u{FFFD}: its name is not written in UTF-8."
+        #expect(faults.map(\.message) == [message])
+    }
+
     @Test func `of nothing fails`() async throws {
         let folder = try TemporaryFolder()
         let error = await #expect(throws: SignError.self) {
@@ -146,6 +162,33 @@ struct `A check of a single file of code` {
         #expect(try await Berth.codes(bought) == ["encrypted", "unsigned"])
         let cut = try folder.write(Array(TinyMachO().bytes.prefix(0x900)), to: "cut")
         #expect(try await Berth.codes(cut) == ["mach-o"])
+    }
+
+    /// More than any machine's memory, of which the disk has just the beginning.
+    private static let hugeSize: UInt64 = 1 << 40
+
+    private func makeHuge(_ path: String) throws {
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.truncate(atOffset: Self.hugeSize)
+        try file.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `refuses one that no memory could hold`(isFat: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(isFat ? Self.fat : TinyMachO().bytes, to: "huge")
+        try makeHuge(path)
+        let error = await #expect(throws: SignError.self) { _ = try await Berth.verifier.verify(path) }
+        #expect(error?.message == "\(path): cannot read: File too large.")
+    }
+
+    @Test func `tells of one in a folder, and goes on`() async throws {
+        let dock = try await Dock()
+        try makeHuge(dock.app + "/PlugIns/W.appex/A")
+        try dock.flip("A", at: 0xFFF)
+        let faults = try await Berth.verifier.verify(dock.app)
+        #expect(faults.contains { $0.message == "A.app/PlugIns/W.appex/A: cannot read: File too large." })
+        #expect(faults.contains { $0.code.rawValue == "page-hash" })
     }
 
     @Test func `never traps, however short it is or whatever byte is another`() async throws {

@@ -197,6 +197,32 @@ struct `Injection` {
         #expect(seen == #"["com.new.f", "hi", "0o100755", ["deep/x.txt"]]"#)
     }
 
+    @Test(arguments: ["", #", "removeDylibs": ["libb.dylib"]"#, #", "renameDylibs": {"libb.dylib": "@rpath/c.dylib"}"#])
+    func `leaves extensions alone that go with a framework which gives way`(more: String) async throws {
+        let inner = "Payload/A.app/Frameworks/F.framework/PlugIns/I.appex"
+        let injected = try Injected { archive in
+            archive.add(inner, id: "com.peer.bench.i", ["NSExtension": ["NSExtensionPointIdentifier": "com.apple.x"]])
+        }
+        let library = try injected.desk.folder.read("libT.dylib")
+        try injected.desk.folder.write(library, to: "F.framework/F")
+        try await injected.sign(#"{"inject": [{"file": "F.framework", "into": "all"}]"# + more + "}")
+        #expect(try await injected.desk.faults() == [])
+        let output = try Archive(path: injected.desk.output)
+        #expect(!output.entries.contains { $0.name.hasPrefix(inner) })
+        #expect(try await injected.loads("A").last == "@rpath/F.framework/F")
+        #expect(try await injected.loads("PlugIns/W.appex/A").last == "@rpath/F.framework/F")
+    }
+
+    @Test(arguments: [#""libT.dylib""#, #"{"file": "libT.dylib", "into": "all"}"#])
+    func `says nothing of what is asked for twice`(second: String) async throws {
+        let injected = try Injected()
+        let signed = try await injected.sign(#"{"inject": ["libT.dylib", \#(second)]}"#)
+        #expect(signed.warnings.filter { $0.contains("already") } == [])
+        #expect(
+            try await injected.loads("A") == Self.own + ["rpath @executable_path/Frameworks", "@rpath/libT.dylib"]
+        )
+    }
+
     /// What is asked for, and words of why it is refused.
     private static let refusals: [(json: String, words: [String])] = [
         (#"{"inject": ["nothing.dylib"]}"#, ["nothing.dylib", "No such file"]),
@@ -211,6 +237,8 @@ struct `Injection` {
         (#"{"inject": ["libT.dylib"], "add": {"Frameworks/libT.dylib": "libT.dylib"}}"#, ["it is added twice"]),
         (#"{"inject": ["libT.dylib", "other/libT.dylib"]}"#, ["bring a file for Frameworks/libT.dylib"]),
         (#"{"renameDylibs": {"liba.dylib": ""}}"#, ["an empty name"]),
+        (#"{"removeDylibs": ["libb.dylib", ""]}"#, ["to be removed or renamed, and its name is empty"]),
+        (#"{"renameDylibs": {"": "@rpath/x"}}"#, ["to be removed or renamed, and its name is empty"]),
         (#"{"renameDylibs": {"liba.dylib": "@rpath/libb.dylib"}}"#, ["would all be loaded as @rpath/libb.dylib"]),
     ]
 

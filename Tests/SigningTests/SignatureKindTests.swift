@@ -129,6 +129,27 @@ struct `Without an identity` {
         }
     }
 
+    /// What lies where code should.
+    private static let noCode: [[UInt8]] = [[], Array("text".utf8), Array(TinyMachO().bytes.prefix(0x100))]
+
+    @Test(arguments: ["A", "Frameworks/F.framework/A", "PlugIns/W.appex/A"], noCode)
+    func `an executable that is no code goes through where nothing is signed`(
+        name: String,
+        bytes: [UInt8]
+    ) async throws {
+        var archive = Archive.sample()
+        let index = try #require(archive.entries.firstIndex { $0.name == app + name })
+        archive.entries[index] = Archive.Entry(name: app + name, mode: 0o100644, bytes: bytes)
+        for signatures in [SigningOptions.Signatures.removed, .left] {
+            let desk = try Desk(archive)
+            try await desk.sign(SigningOptions(signatures))
+            let output = try Archive(path: desk.output)
+            #expect(output[app + name] == bytes)
+            #expect(output.entries.first { $0.name == app + name }?.mode == 0o100755)
+        }
+        await #expect(throws: SignError.self) { try await Desk(archive).sign(SigningOptions(.adHoc)) }
+    }
+
     @Test func `what cannot be read is found all the same`() async throws {
         let desk = try Desk(.sample())
         var bytes = try desk.folder.read("in.ipa")

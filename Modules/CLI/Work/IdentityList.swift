@@ -33,8 +33,13 @@ struct IdentityList: Sendable {
         var entries: [Entry] = []
         for value in try RecipeValue(json: json, file: file, advice: Self.advice).elements(Self.expected) {
             let entry = try Self.entry(value, folder)
-            if let first = entries.firstIndex(where: { $0.name == entry.name }) {
-                throw value.error("“\(entry.name)” is the name of [\(first)] already", "Give each a name of its own.")
+            // Not all disks tell capitals apart, and each has a folder of its own.
+            if let first = entries.firstIndex(where: { $0.name.lowercased() == entry.name.lowercased() }) {
+                let isSame = entries[first].name == entry.name
+                throw value.error(
+                    "“\(entry.name)” is the name of [\(first)] already" + (isSame ? "" : ", but for capitals"),
+                    "Give each a name of its own."
+                )
             }
             entries.append(entry)
         }

@@ -184,9 +184,11 @@ extension Invocation {
         return archives
     }
 
-    /// The lines of a list that are neither blank nor begin with `#`.
+    /// The lines of a list that are neither blank nor begin with `#`, without the mark that editors for Windows write
+    /// before the first.
     static func lines(of bytes: [UInt8], _ file: String) throws(InputError) -> [String] {
         var lines: [String] = []
+        let bytes = bytes.starts(with: "\u{FEFF}".utf8) ? bytes.dropFirst(3) : bytes[...]
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         {
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line

@@ -18,12 +18,26 @@ struct Injector {
         self.recipe = recipe
         self.opened = opened
         self.others = others
+        // What is injected may take the place of a framework with extensions in it: those are not there to be changed.
+        let injected = inject()
         // What goes makes room for what comes.
         let edits =
             recipe.removedLibraries.map(LibraryEdit.remove)
             + recipe.renamedLibraries.map { .rename($0.name, to: $0.path) }
         for bundle in executables { overlay.edit(bundle.executable, edits) }
-        inject()
+        if (recipe.removedLibraries + recipe.renamedLibraries.map(\.name)).contains("") {
+            reasons.append(
+                .init(
+                    "A library is to be removed or renamed, and its name is empty.",
+                    remedy: "Give its path, or the last part of it: libOld.dylib."
+                )
+            )
+        }
+        guard let injected else { return }
+        for injection in recipe.injections {
+            guard let number = injected.sources.firstIndex(of: injection.source) else { continue }
+            load(injected.plan, tweak: number, injection)
+        }
     }
 
     private var root: Bundle { opened.tree.root }
@@ -31,7 +45,8 @@ struct Injector {
     /// The app and the extensions and apps in it that stay, with their executables.
     private var executables: [(bundle: Bundle, executable: String)] {
         opened.tree.bundles.compactMap { bundle in
-            guard bundle.kind.hasProfile, bundle.isCode, !others.removes(bundle.path) else { return nil }
+            guard bundle.kind.hasProfile, bundle.isCode, !others.removes(bundle.path), !overlay.removes(bundle.path)
+            else { return nil }
             return bundle.executable.map { (bundle, $0) }
         }
     }
@@ -45,8 +60,9 @@ struct Injector {
         }
     }
 
-    private mutating func inject() {
-        guard !recipe.injections.isEmpty else { return }
+    /// Puts in what the recipe injects; gives where each tweak came from, by its number, and the plan of all.
+    private mutating func inject() -> (sources: [String], plan: InjectedFiles)? {
+        guard !recipe.injections.isEmpty else { return nil }
         var sources: [String] = []
         for injection in recipe.injections where !sources.contains(injection.source) {
             sources.append(injection.source)
@@ -60,7 +76,7 @@ struct Injector {
             }
         }
         // The numbers of the tweaks are those of their sources.
-        guard tweaks.count == sources.count else { return }
+        guard tweaks.count == sources.count else { return nil }
         let app = root.path + "/"
         let own = opened.directory.entries.lazy
             .filter { !$0.isDirectory && $0.name.beginsExactly(with: app) }
@@ -76,14 +92,11 @@ struct Injector {
             )
         } catch {
             reasons.append(SignError.Reason(error))
-            return
+            return nil
         }
         warnings += plan.notes.map(\.text)
         add(plan, replacing: Set(own.map(EntryName.init)))
-        for injection in recipe.injections {
-            guard let number = sources.firstIndex(of: injection.source) else { continue }
-            load(plan, tweak: number, injection)
-        }
+        return (sources, plan)
     }
 
     /// Puts the files in; those of the same names that the app has give way.
@@ -123,14 +136,16 @@ struct Injector {
                 .init(
                     "\(injection.source): it is to be injected into “\(injection.target.name.printable)”, and no app or "
                         + "extension that stays is called that.",
-                    remedy: "There is \(names)."
+                    remedy: names.isEmpty ? nil : "There is \(names)."
                 )
             )
         }
         for (bundle, executable) in targets {
             let folder = bundle.path == root.path ? "" : bundle.path.dropping(root.path + "/")
+            // What was asked for twice, as by “app” and “all”, is done once.
+            let done = overlay.codeEdits[EntryName(executable)] ?? []
             let edits = plan.edits(forExecutableIn: folder, isWeak: injection.isWeak, tweak: tweak)
-            overlay.edit(executable, edits)
+            overlay.edit(executable, edits.filter { !done.contains($0) })
             for library in plan.libraries where library.tweak == tweak {
                 overlay.note(root.path + "/" + library.path, isLoadedBy: executable)
             }

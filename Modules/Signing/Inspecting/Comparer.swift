@@ -119,7 +119,10 @@ struct Comparer: Sendable {
     }
 
     private static func code(_ file: AppFiles.File, _ app: AppFiles, _ inflater: Inflater) throws -> Code? {
-        guard file.kind == .file, MachOFile.claims(try app.prefix(8, of: file, inflater)) else { return nil }
+        // Nobody's code is as large as that, nor could it be taken into memory.
+        guard file.kind == .file, file.size <= AppFiles.codeLimit,
+            MachOFile.claims(try app.prefix(8, of: file, inflater))
+        else { return nil }
         let bytes = try app.bytes(of: file, inflater)
         // Damaged code is a file like any other here.
         guard let parsed = try? MachOFile(bytes) else { return nil }

@@ -12,8 +12,6 @@ enum CodeLook: Sendable {
 
     /// The largest header with load commands that is believed; real ones have some kilobytes.
     private static let headerLimit = 4 << 20
-    /// The largest file of code that is taken into memory.
-    private static let codeLimit = 2 << 30
 
     /// Looks at a file; of a thin one only the start is read.
     init(at file: ArchiveFile, edits: [LibraryEdit], in source: FileSource, _ inflater: Inflater) throws {
@@ -30,8 +28,8 @@ enum CodeLook: Sendable {
             return
         }
         do {
-            guard file.size <= Self.codeLimit else {
-                throw MachOError.tooLarge("it has \(file.size) bytes, more than \(Self.codeLimit).")
+            guard file.size <= AppFiles.codeLimit else {
+                throw MachOError.tooLarge("it has \(file.size) bytes, more than \(AppFiles.codeLimit).")
             }
             self =
                 magic[0] == 0xCA

@@ -158,7 +158,7 @@ struct Assembly {
     /// An archive that was not made on Unix says nothing of them, some say 0, and an executable that must not be run is no
     /// use. What lets a file run as somebody else, or everybody write it, is taken away.
     private static func mode(_ file: ArchiveFile, isExecutable: Bool, isCode: Bool) -> UInt16? {
-        let standard: UInt16 = file.isDirectory || isCode ? 0o755 : 0o644
+        let standard: UInt16 = file.isDirectory || isCode || isExecutable ? 0o755 : 0o644
         guard let mode = file.mode else {
             return (file.isDirectory ? 0o40000 : 0o100000) | standard
         }

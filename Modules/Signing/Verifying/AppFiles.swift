@@ -2,6 +2,14 @@ import FerryAppBundle
 import FerryBytes
 import FerryZip
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The files of an app, wherever they lie: in an archive, or in a folder on the disk.
 ///
 /// Paths are those that an archive has: `Payload/A.app/Info.plist`, also where only a folder `A.app` is there.
@@ -50,6 +58,9 @@ struct AppFiles: Sendable {
     /// The largest file that is taken for an Info.plist, a seal or a profile.
     private static let smallLimit = 256 << 20
 
+    /// The largest file that is taken into memory as a whole: code.
+    static let codeLimit = 2 << 30
+
     /// Lists them, and refuses names and links that lead out of their place.
     init(_ input: Input) throws {
         switch input {
@@ -92,18 +103,19 @@ struct AppFiles: Sendable {
     /// A small file's bytes; `nil` where it is not there.
     func small(_ path: String, _ inflater: Inflater) throws -> [UInt8]? {
         guard let file = file(at: path), file.kind != .folder else { return nil }
-        guard file.size <= Self.smallLimit else { throw FileFailure("read", path, errorNumber: 27) }
+        guard file.size <= Self.smallLimit else { throw FileFailure("read", path, errorNumber: EFBIG) }
         return try bytes(of: file, inflater)
     }
 
-    /// All bytes of a file; those of a link are its target.
+    /// All bytes of a file, which must be no larger than ``codeLimit``; those of a link are its target.
     func bytes(of file: File, _ inflater: Inflater) throws -> [UInt8] {
+        guard file.size <= Self.codeLimit else { throw FileFailure("read", file.path, errorNumber: EFBIG) }
         switch place {
-        case .archive(let source, _): try file.entry.map { try inflater.contents(of: $0, in: source) } ?? []
+        case .archive(let source, _): return try file.entry.map { try inflater.contents(of: $0, in: source) } ?? []
         case .folder:
             switch file.kind {
-            case .link: Array(try linkTarget(file.diskPath).utf8)
-            case .file, .folder: try WholeFile.read(file.diskPath, limit: .max)
+            case .link: return Array(try linkTarget(file.diskPath).utf8)
+            case .file, .folder: return try WholeFile.read(file.diskPath, limit: Self.codeLimit)
             }
         }
     }

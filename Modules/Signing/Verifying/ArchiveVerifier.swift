@@ -188,6 +188,8 @@ struct ArchiveVerifier: Sendable {
                 )
             }
             return .file(digests.finish())
+        } catch let error as MachOError {
+            return .broken(Fault(.machO, at: file.path, error.message, remedy: error.remedy))
         } catch let error as any ExplainedError {
             return .broken(Fault(.archive, at: file.path, error.message, remedy: error.remedy))
         }

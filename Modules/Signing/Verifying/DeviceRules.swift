@@ -8,14 +8,14 @@ struct DeviceRules {
     let tree: BundleTree
     let code: [ArchiveVerifier.CodeFile]
     let device: TargetDevice
-    /// The shorter paths first.
-    private let bundles: [Bundle]
+    /// By path.
+    private let bundles: [EntryName: Bundle]
 
     init(tree: BundleTree, code: [ArchiveVerifier.CodeFile], device: TargetDevice) {
         self.tree = tree
         self.code = code
         self.device = device
-        bundles = tree.bundles.sorted { $0.path.utf8.count < $1.path.utf8.count }
+        bundles = Dictionary(tree.bundles.map { (EntryName($0.path), $0) }) { one, _ in one }
     }
 
     /// Checks all bundles, then all code.
@@ -169,9 +169,10 @@ struct DeviceRules {
 
     /// The nearest bundle around a file, the nearest app or extension, and the system that it is for.
     private func owner(of path: String) -> (bundle: Bundle, app: Bundle, platform: Platform?)? {
-        let around = bundles.filter { path.beginsExactly(with: $0.path + "/") }
-        guard let bundle = around.last, let app = around.last(where: \.kind.hasProfile) else { return nil }
-        let platforms = around.filter(\.kind.hasProfile).reversed().lazy.compactMap { bundle in
+        // The nearest first.
+        let around = path.foldersAbove.compactMap { bundles[EntryName($0)] }
+        guard let bundle = around.first, let app = around.first(where: \.kind.hasProfile) else { return nil }
+        let platforms = around.lazy.filter(\.kind.hasProfile).compactMap { bundle in
             // Older watch apps do not name their system.
             bundle.info.platform ?? (bundle.info.isWatchApp ? .watchOS : nil)
         }

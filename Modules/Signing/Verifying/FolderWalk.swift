@@ -20,8 +20,8 @@ struct FolderWalk {
     private static let fileLimit = 1_000_000
     private static let depthLimit = 128
 
-    /// There is no app, or more than one.
-    private struct NoApp: ExplainedError {
+    /// What lies there is no app, or has in it what no app has.
+    private struct OddFolder: ExplainedError {
         let message: String
         let remedy: String?
     }
@@ -48,7 +48,7 @@ struct FolderWalk {
         } else {
             let apps = names.filter { $0.lowercased().hasSuffix(".app") }.sorted()
             guard apps.count == 1, let app = apps.first else {
-                throw NoApp(
+                throw OddFolder(
                     message: apps.isEmpty
                         ? "\(path): there is no app in this folder."
                         : "\(path): there are \(apps.count) apps in this folder: "
@@ -75,7 +75,17 @@ struct FolderWalk {
         for name in try folderNames(folder, limit: Self.fileLimit) {
             let (disk, place) = (folder + "/" + name, path + "/" + name)
             var status = stat()
-            guard lstat(disk, &status) == 0 else { throw FileFailure("open", disk, errorNumber: errno) }
+            guard lstat(disk, &status) == 0 else {
+                let number = errno
+                // What is no UTF-8 was repaired, and the repaired name is nowhere.
+                guard number == ENOENT, name.unicodeScalars.contains("\u{FFFD}") else {
+                    throw FileFailure("open", disk, errorNumber: number)
+                }
+                throw OddFolder(
+                    message: "\(place.dropping(inventedPrefix)): its name is not written in UTF-8.",
+                    remedy: "Rename it, or leave it out."
+                )
+            }
             let kind: AppFiles.File.Kind
             switch status.st_mode & S_IFMT {
             case S_IFDIR:
@@ -85,7 +95,11 @@ struct FolderWalk {
                 try checkLink(disk, as: place)
                 kind = .link
             case S_IFREG: kind = .file
-            default: throw FileFailure("read", disk, errorNumber: EINVAL)
+            default:
+                throw OddFolder(
+                    message: "\(place.dropping(inventedPrefix)): it is neither a file nor a folder nor a link.",
+                    remedy: "Leave it out."
+                )
             }
             guard files.count < Self.fileLimit else { throw FileFailure("read", folder, errorNumber: EFBIG) }
             files.append(

@@ -9,7 +9,19 @@ struct InstallRules {
     /// In seconds since 1970.
     let now: Int64
     /// The device's UDID, which profiles must list; `nil` for any.
-    var deviceIdentifier: String?
+    let deviceIdentifier: String?
+    /// By path.
+    private let bundles: [EntryName: Bundle]
+    private let reports: [EntryName: [ImageVerifier.Report]]
+
+    init(tree: BundleTree, code: [ArchiveVerifier.CodeFile], now: Int64, deviceIdentifier: String? = nil) {
+        self.tree = tree
+        self.code = code
+        self.now = now
+        self.deviceIdentifier = deviceIdentifier
+        bundles = Dictionary(tree.bundles.map { (EntryName($0.path), $0) }) { one, _ in one }
+        reports = Dictionary(code.map { (EntryName($0.path), $0.images.map(\.report)) }) { one, _ in one }
+    }
 
     /// Checks profiles, entitlements, identifiers and signers.
     ///
@@ -48,11 +60,11 @@ struct InstallRules {
     }
 
     private func reports(of bundle: Bundle) -> [ImageVerifier.Report] {
-        code.first { $0.path == bundle.executable }?.images.map(\.report) ?? []
+        bundle.executable.flatMap { reports[EntryName($0)] } ?? []
     }
 
     private func identifierFaults(_ bundle: Bundle) -> [Fault] {
-        guard let container = bundle.container.flatMap({ tree.bundle(at: $0) }), let host = container.identifier,
+        guard let container = bundle.container.flatMap({ bundles[EntryName($0)] }), let host = container.identifier,
             let own = bundle.identifier, !own.hasPrefix(host + ".")
         else { return [] }
         return [

@@ -69,6 +69,7 @@ public struct Verifier: Sendable {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let source = try FileSource(path: path)
         guard MachOFile.claims(try source.bytes(at: 0, count: min(8, source.count))) else { return nil }
+        guard source.count <= AppFiles.codeLimit else { throw FileFailure("read", path, errorNumber: EFBIG) }
         return LooseCode(bytes: try source.bytes(at: 0, count: source.count))
     }
 }
