@@ -134,6 +134,29 @@ let package = Package(
 
         // Tests
         .target(name: "SanitizerRules", path: "Tests/SanitizerRules"),
+        .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "CZlib", "FerryAPNs", "FerryAPNsReporter", "FerryAppBundle", "FerryArchives", "FerryBytes",
+                "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
+                "FerryPropertyList", "FerrySigning", "FerryZip",
+            ],
+            path: "Tests/FuzzTargets",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ferry-fuzz",
+            dependencies: ["CFuzzer", "FerryBytes", "FuzzTargets"],
+            path: "Tests/FuzzDriver",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets", "TestKit"],
+            path: "Tests/FuzzTests",
+            swiftSettings: settings
+        ),
         .target(
             name: "TestKit",
             dependencies: ["FerryBytes", "SanitizerRules"],

@@ -3,16 +3,16 @@ import FerryBytes
 /// What a refusal says in its body: `{"reason":"Unregistered","timestamp":1712345678901}`.
 ///
 /// Reads the two members of a flat object and passes over everything else; what is no JSON has neither.
-struct AnswerBody: Equatable {
+package struct AnswerBody: Equatable {
     /// The member `reason`, control characters written out.
-    private(set) var reason: String?
+    package private(set) var reason: String?
     /// The member `timestamp`.
-    private(set) var timestamp: Int64?
+    package private(set) var timestamp: Int64?
 
     /// An answer without a body.
-    init() {}
+    package init() {}
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         var scan = Scan(bytes: bytes)
         guard scan.take(UInt8(ascii: "{")) else { return }
         while let name = scan.string(), scan.take(UInt8(ascii: ":")) {
@@ -65,12 +65,12 @@ struct AnswerBody: Equatable {
 }
 
 /// How long `Retry-After` asks to wait (RFC 9110 §10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
     /// The longest wait that is believed.
-    static let limit: Duration = .seconds(86_400)
+    package static let limit: Duration = .seconds(86_400)
 
     /// Seconds, or a date as servers must write it; `nil` for anything else.
-    static func wait(_ text: String, wallSeconds: Int64) -> Duration? {
+    package static func wait(_ text: String, wallSeconds: Int64) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
             return min(.seconds(Int64(text) ?? .max >> 1), limit)
         }

@@ -64,6 +64,9 @@ struct PathPattern: Sendable {
 
     private let steps: [Step]
 
+    /// How many steps it takes at most for each byte of a path.
+    var stepCount: Int { steps.count }
+
     /// Translates a pattern; throws ``Malformed``.
     init(_ text: String) throws {
         guard text.utf8.count <= Self.patternLimit else { throw Malformed() }

@@ -21,6 +21,8 @@ public struct ResourceRules: Sendable {
 
     /// The most rules that a seal is believed to have; Xcode writes about a dozen.
     public static let ruleLimit = 256
+    /// The most steps that all its patterns may be translated to: each may be taken for each byte of each path.
+    static let stepLimit = 2 * PathPattern.stepLimit
 
     struct Rule: Sendable {
         var pattern: Pattern
@@ -42,6 +44,7 @@ public struct ResourceRules: Sendable {
             throw CodeSignatureError(.seal, "the seal has \(entries.count) rules, more than \(Self.ruleLimit).")
         }
         var rules: [Rule] = []
+        var steps = 0
         for (text, value) in entries {
             var rule = Rule(pattern: try Pattern(text), weight: 1, kind: .required)
             switch value {
@@ -66,6 +69,10 @@ public struct ResourceRules: Sendable {
                 )
             }
             rules.append(rule)
+            steps += rule.pattern.stepCount
+            guard steps <= Self.stepLimit else {
+                throw CodeSignatureError(.seal, "the seal's rules take more than \(Self.stepLimit) steps to match.")
+            }
         }
         self.rules = rules
         self.propertyList = propertyList
@@ -155,6 +162,10 @@ extension ResourceRules {
                     throw CodeSignatureError(.seal, "the seal's rule “\(text)” is no regular expression.")
                 }
             }
+        }
+
+        var stepCount: Int {
+            if case .expression(let pattern) = self { pattern.stepCount } else { 1 }
         }
 
         func matches(_ utf8: [UInt8]) -> Bool {

@@ -201,12 +201,12 @@ struct LibraryEditor {
 
     private mutating func setInstallName(_ path: String) throws(MachOError) -> EditedHeader.Outcome {
         let bytes = try checked(path)
-        guard let place = commands.firstIndex(where: { $0.number == MachOImage.Library.idCommand }) else {
-            return .notFound
-        }
-        guard name(at: place) != bytes else { return .alreadyThere }
-        try setPath(of: place, to: bytes)
-        return .done
+        // One is usual. Of several nobody says which counts, so they get the same name.
+        let places = commands.indices.filter { commands[$0].number == MachOImage.Library.idCommand }
+        guard !places.isEmpty else { return .notFound }
+        let others = places.filter { name(at: $0) != bytes }
+        for place in others { try setPath(of: place, to: bytes) }
+        return others.isEmpty ? .alreadyThere : .done
     }
 
     // MARK: Writing commands

@@ -128,6 +128,11 @@ extension MachOImage {
         guard contentEnd >= commandsEnd + (codeSignature == nil ? 16 : 0) else {
             throw .malformed("__LINKEDIT ends at \(contentEnd), within the header.")
         }
+        // A new signature may be smaller than the old one, and the image then ends before the segment does.
+        let others = segments.lazy.filter { $0.commandOffset != linkEdit.commandOffset && $0.fileSize > 0 }
+        if let segment = others.first(where: { $0.fileOffset + $0.fileSize > contentEnd }) {
+            throw .malformed("segment \(segment.name.printable) reaches past \(contentEnd), into the code signature.")
+        }
         return (linkEdit, contentEnd)
     }
 

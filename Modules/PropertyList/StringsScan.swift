@@ -14,6 +14,8 @@ struct StringsScan {
     private let isUTF8: Bool
     private var place = 0
     private var values = 0
+    /// Whether the last entry that was read has no semicolon.
+    private(set) var lacksSemicolon = false
 
     private static let maximumDepth = 64
     private static let maximumValueCount = 500_000
@@ -64,7 +66,9 @@ struct StringsScan {
                 try skip()
             }
             // The last one may lack it.
-            guard take(";") || place == units.count || (close.map { units[place] == UInt16($0.value) } ?? false) else {
+            lacksSemicolon = !take(";")
+            guard !lacksSemicolon || place == units.count || (close.map { units[place] == UInt16($0.value) } ?? false)
+            else {
                 throw fault("a semicolon is due after the entry “\(key.prefix(80))”")
             }
             entries.append(StringsText.Entry(key: key, value: value, place: valuePlace))

@@ -71,12 +71,15 @@ struct StringsText: Sendable {
     /// Where another entry may be put, in code units.
     private let end: Int
     private let endsWithLine: Bool
+    /// Whether a semicolon is due before another entry.
+    private let lacksSemicolon: Bool
 
     init(_ bytes: [UInt8]) throws(PropertyListError) {
         encoding = try Encoding(bytes)
         var scan = StringsScan(encoding.units(of: bytes), isUTF8: encoding.unitSize == 1)
         (entries, end) = try scan.file()
         endsWithLine = scan.isLineStart(end)
+        lacksSemicolon = scan.lacksSemicolon
     }
 
     /// `bytes`, which this was read from, with one value changed wherever it stands, or added.
@@ -88,7 +91,9 @@ struct StringsText: Sendable {
             result.replaceSubrange(byte(place.lowerBound)..<byte(place.upperBound), with: encoding.bytes(of: text))
         }
         if places.isEmpty {
-            let line = (endsWithLine ? "" : "\n") + Self.quoted(key) + " = " + Self.quoted(value) + ";\n"
+            // The semicolon on a line of its own: what ends the file may be a comment.
+            let start = (endsWithLine ? "" : "\n") + (lacksSemicolon ? ";\n" : "")
+            let line = start + Self.quoted(key) + " = " + Self.quoted(value) + ";\n"
             result.insert(contentsOf: encoding.bytes(of: line), at: byte(end))
         }
         return result

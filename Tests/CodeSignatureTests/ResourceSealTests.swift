@@ -282,4 +282,20 @@ private func pythonEntries(_ seal: [UInt8], _ list: String) throws -> [String: S
         #expect(throws: Never.self) { try ResourceRules(rules(ResourceRules.ruleLimit)) }
         #expect(throws: CodeSignatureError.self) { try ResourceRules(rules(ResourceRules.ruleLimit + 1)) }
     }
+
+    /// How many rules of how many steps each are still read: 8,192 steps is the most.
+    @Test(arguments: [("(a{250}){16}", 2, true), ("(a{250}){16}", 3, false), ("a{64}", 110, true)])
+    func `have no more steps together than can be matched against many files`(
+        pattern: String,
+        count: Int,
+        isRead: Bool
+    ) throws {
+        var rules = PropertyList.Dictionary()
+        for number in 0..<count { rules["^\(number)" + pattern] = true }
+        if isRead {
+            #expect(try ResourceRules(.dictionary(rules)).kind(of: "a") == nil)
+        } else {
+            #expect(throws: CodeSignatureError.self) { try ResourceRules(.dictionary(rules)) }
+        }
+    }
 }

@@ -151,12 +151,23 @@ private func patched(_ bytes: [UInt8], at offset: Int, to value: Int) -> [UInt8]
                 "__TEXT past __LINKEDIT's end", patched(tiny.bytes + [0], at: 32 + 48, to: tiny.bytes.count + 1),
                 .malformed
             ),
+            (
+                "__TEXT into the signature, by a byte",
+                patched(tiny.bytes, at: 32 + 48, to: tiny.bytes.count - 63), .malformed
+            ),
+            (
+                "__TEXT up to the signature's last byte",
+                patched(tiny.bytes, at: 32 + 48, to: tiny.bytes.count), .malformed
+            ),
             ("a signature that ends early", patched(tiny.bytes, at: command.offset + 12, to: 32), .malformed),
             ("a signature before __LINKEDIT", patched(tiny.bytes, at: command.offset + 8, to: 512), .malformed),
         ]
         for (name, bytes, code) in cases {
             let error = #expect(throws: MachOError.self, "\(name)") { try laidOut(bytes, needed: 16) }
             #expect(error?.code == code, "\(name)")
+        }
+        #expect(throws: Never.self) {
+            try laidOut(patched(tiny.bytes, at: 32 + 48, to: tiny.bytes.count - 64), needed: 16)
         }
         #expect(try MachOImage(unnamed[...]).expectedCodeLimit == nil)
         #expect(try MachOImage(unnamed[...]).signatureObstacle(in: unnamed[...])?.code == .unsupported)

@@ -69,6 +69,30 @@ struct `A strings file` {
             ["a": "🌊"],
             #"a = "\Ud83c\Udf0a";"# + "\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n"
         ),
+        Golden(
+            "no semicolon at the end",
+            "a = b;\nc = \"d\"",
+            ["a": "b", "c": "d"],
+            "a = b;\nc = \"d\"\n;\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n"
+        ),
+        Golden(
+            "no semicolon before a comment",
+            "a = b // c",
+            ["a": "b"],
+            "a = b // c\n;\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n"
+        ),
+        Golden(
+            "no semicolon before a brace",
+            "{ a = b\n}",
+            ["a": "b"],
+            "{ a = b\n;\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n}"
+        ),
+        Golden(
+            "a key alone, without a semicolon",
+            "a",
+            ["a": "a"],
+            "a\n;\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n"
+        ),
         Golden("Windows lines", "a = b;\r\n", ["a": "b"], "a = b;\r\n\"CFBundleDisplayName\" = \"Ü \\\"q\\\"\";\n"),
     ]
 

@@ -69,6 +69,8 @@ extension KeyPair {
             )
         }
         defer { PKCS12_free(container) }
+        let rounds = KeyDerivation.rounds(ofPKCS12: container, password: password.revealed)
+        guard rounds <= KeyDerivation.roundLimit else { throw KeyDerivation.tooMuch(rounds) }
         var rawKey: OpaquePointer?
         var rawLeaf: OpaquePointer?
         var rawOthers: OpaquePointer?
@@ -143,6 +145,8 @@ extension KeyPair {
 
     private static func key(inPEM bytes: [UInt8], _ password: Secret?) throws(CodeSignatureError) -> PrivateKey {
         OpenSSL.loadProviders
+        let rounds = KeyDerivation.rounds(inPEM: PEMText.withoutMark(bytes))
+        guard rounds <= KeyDerivation.roundLimit else { throw KeyDerivation.tooMuch(rounds) }
         let bio = OpenSSL.memory(PEMText.withoutMark(bytes))
         defer { BIO_free(bio) }
         // The default callback takes its argument for the password; without one it would ask on the terminal.

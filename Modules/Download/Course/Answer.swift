@@ -1,9 +1,9 @@
 import CCurl
 
 /// What matters to us of an HTTP answer's head.
-struct Answer: Equatable {
+package struct Answer: Equatable {
     /// What `Content-Range` says (RFC 9110 §14.4).
-    enum Range: Equatable {
+    package enum Range: Equatable {
         /// `bytes first-last/total`; `total` is `nil` for `*`.
         case part(first: Int64, last: Int64, total: Int64?)
         /// `bytes */total`, with a 416.
@@ -12,25 +12,28 @@ struct Answer: Equatable {
         case unclear
     }
 
-    var status = 0
-    var range: Range?
+    package var status = 0
+    package var range: Range?
     /// `nil` where there is none, or it is no number.
-    var length: Int64?
-    var etag: String?
-    var lastModified: String?
-    var date: String?
-    var contentType: String?
-    var contentEncoding: String?
-    var retryAfter: String?
-    var location: String?
+    package var length: Int64?
+    package var etag: String?
+    package var lastModified: String?
+    package var date: String?
+    package var contentType: String?
+    package var contentEncoding: String?
+    package var retryAfter: String?
+    package var location: String?
     /// Whether the body ends otherwise than by its length; then `Content-Length` does not count (RFC 9112 §6.3).
-    var isTransferEncoded = false
+    package var isTransferEncoded = false
+
+    /// The head of no answer yet.
+    package init() {}
 
     /// How long the body says that it is; `nil` where it does not.
-    var bodyLength: Int64? { isTransferEncoded ? nil : length }
+    package var bodyLength: Int64? { isTransferEncoded ? nil : length }
 
     /// Adds one header line. A status line begins anew, so that what came with a 100 or a 103 is forgotten.
-    mutating func read(_ line: some StringProtocol) {
+    package mutating func read(_ line: some StringProtocol) {
         if line.hasPrefix("HTTP/") {
             self = Answer()
             let words = line.split(separator: " ", maxSplits: 2)
@@ -55,12 +58,12 @@ struct Answer: Equatable {
     }
 
     /// The file that the answer is about; `totalBytes` is `nil` where it does not say.
-    func version(totalBytes: Int64?) -> FileVersion {
+    package func version(totalBytes: Int64?) -> FileVersion {
         FileVersion(etag: strongETag, lastModified: strongDate, totalBytes: totalBytes)
     }
 
     /// How long `Retry-After` asks to wait: seconds, or a date, which we read against the server's own clock.
-    var retryDelay: Duration? {
+    package var retryDelay: Duration? {
         guard let retryAfter else { return nil }
         if let seconds = Int64(digits: retryAfter) { return .seconds(seconds) }
         guard let date, let now = Self.seconds(date), let then = Self.seconds(retryAfter) else { return nil }
@@ -120,7 +123,7 @@ extension Answer.Range {
 }
 
 /// What tells one version of a server's file from another, and its length.
-struct FileVersion: Equatable, Codable {
+package struct FileVersion: Equatable, Codable {
     /// A strong ETag with its quotes; a weak one is no validator for ranges.
     var etag: String?
     /// `Last-Modified` as the server wrote it.
@@ -131,7 +134,7 @@ struct FileVersion: Equatable, Codable {
     var validator: String? { etag ?? lastModified }
 
     /// Whether the two certainly differ: what both have is not the same.
-    func differs(from other: FileVersion) -> Bool {
+    package func differs(from other: FileVersion) -> Bool {
         func unequal<Value: Equatable>(_ one: Value?, _ two: Value?) -> Bool {
             guard let one, let two else { return false }
             return one != two

@@ -2,9 +2,9 @@ import CCurl
 import FerryBytes
 
 /// An `http:` or `https:` URL, taken apart by libcurl's own parser, so that we never understand one otherwise than it does.
-struct WebAddress: Equatable {
+package struct WebAddress: Equatable {
     /// The URL without a user name and password.
-    let url: String
+    package let url: String
     let scheme: String
     let host: String
     let port: String
@@ -13,12 +13,12 @@ struct WebAddress: Equatable {
     let password: Secret?
 
     /// `nil` where the text is no URL.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         self.init(text, relativeTo: nil)
     }
 
     /// Where a `Location` leads from here; a name and password in it are dropped, for they are the server's idea.
-    func following(_ location: String) -> WebAddress? {
+    package func following(_ location: String) -> WebAddress? {
         guard let next = WebAddress(location, relativeTo: url) else { return nil }
         return WebAddress(withoutCredentials: next)
     }

@@ -15,7 +15,7 @@ import Darwin
 #endif
 
 /// What is written beside a partial file: `NAME.part.json`.
-struct PartialRecord: Codable, Equatable {
+package struct PartialRecord: Codable, Equatable {
     /// The form of this record; another one is not read.
     static let currentForm = 1
     /// The most that a record can have; more is not ours.
@@ -34,7 +34,7 @@ struct PartialRecord: Codable, Equatable {
     var isHeld = false
 
     /// Reads a record; `nil` where there is none, throws where it is damaged.
-    static func read(_ path: String) throws -> PartialRecord? {
+    package static func read(_ path: String) throws -> PartialRecord? {
         let source: FileSource
         do {
             source = try FileSource(path: path)
@@ -52,7 +52,7 @@ struct PartialRecord: Codable, Equatable {
     }
 
     /// Replaces the record at `path` as a whole. `durably` also against a loss of power.
-    func write(to path: String, durably: Bool) throws(DownloadError) {
+    package func write(to path: String, durably: Bool) throws(DownloadError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(self) else {
