@@ -44,8 +44,12 @@ extension SignatureMessage {
             throw CodeSignatureError(.message, "the CMS cannot be read: \(OpenSSL.lastReason()).")
         }
         defer { CMS_ContentInfo_free(cms) }
-        let content = OpenSSL.memory(primary)
-        defer { BIO_free(content) }
+        // Of bytes in memory CMS_verify makes a copy, which it loses where the message is malformed; behind a filter it does not
+        // know them for that.
+        let bytes = OpenSSL.memory(primary)
+        BIO_ctrl(bytes, BIO_C_SET_BUF_MEM_EOF_RETURN, 0, nil)
+        let content = BIO_push(BIO_new(BIO_f_null()), bytes)
+        defer { BIO_free_all(content) }
         let flags = UInt32(CMS_NO_SIGNER_CERT_VERIFY | CMS_BINARY)
         guard CMS_verify(cms, nil, nil, content, nil, flags) == 1 else {
             throw CodeSignatureError(

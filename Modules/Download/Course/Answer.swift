@@ -26,8 +26,11 @@ package struct Answer: Equatable {
     /// Whether the body ends otherwise than by its length; then `Content-Length` does not count (RFC 9112 §6.3).
     package var isTransferEncoded = false
 
-    /// The head of no answer yet.
-    package init() {}
+    /// The head of no answer yet, or of one that says this.
+    package init(status: Int = 0, length: Int64? = nil) {
+        self.status = status
+        self.length = length
+    }
 
     /// How long the body says that it is; `nil` where it does not.
     package var bodyLength: Int64? { isTransferEncoded ? nil : length }
