@@ -102,8 +102,9 @@ struct `ferry sign with changes` {
         let refused = try await sign(ferry, ["--inject", "nothing.dylib"]).result
         #expect(refused.status == 3)
         #expect(refused.errors.contains("nothing.dylib"))
-        let odd = try await sign(ferry, ["--rename-dylib", "x"]).result
-        #expect(odd.status == 2)
+        for options in [["--rename-dylib", "x"], ["--inject-weak"], ["--inject-by", "rpath"]] {
+            #expect(try await sign(ferry, options).result.status == 2, "\(options)")
+        }
     }
 
     @Test(arguments: ["--adhoc", "--unsign", "--only-modify"])

@@ -61,6 +61,11 @@ extension Invocation {
                 )
             )
         }
+        // What a recipe injects says for itself whether it is weak.
+        let orphans = arguments.isGiven("--recipe") ? ["--inject-weak"] : ["--inject-weak", "--inject-by"]
+        if recipe.injections.isEmpty, let orphan = orphans.first(where: { arguments.isGiven($0) }) {
+            throw UsageError(.missingOption, "\(orphan) is given without --inject.")
+        }
         if arguments.isGiven("--inject-by") { recipe.injectionNaming = choice("--inject-by") }
         recipe.removedLibraries = arguments.values("--remove-dylib")
         for text in arguments.values("--rename-dylib") {

@@ -66,16 +66,7 @@ enum DiskTree {
         }
 
         private mutating func link(_ path: String, below: String) throws(FileFailure) {
-            var buffer = [UInt8](repeating: 0, count: 4097)
-            let count = buffer.withUnsafeMutableBytes { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { characters in
-                    characters.baseAddress.map { readlink(path, $0, characters.count) } ?? -1
-                }
-            }
-            guard count > 0, count < buffer.count else {
-                throw FileFailure("read", path, errorNumber: count < 0 ? errno : ENAMETOOLONG)
-            }
-            let target = String(decoding: buffer[..<count], as: UTF8.self)
+            let target = try linkTarget(path)
             // One that leads out of the folder would lead to another place on the device, or out of the app.
             guard target.utf8.first != UInt8(ascii: "/"), Self.stays(target, from: below) else {
                 throw FileFailure("follow", path, errorNumber: EXDEV)
