@@ -95,19 +95,13 @@ public struct EntitlementsPlan: Sendable, Hashable {
             plan.drop(requested)
             return plan
         }
-        let prefixes = oldPrefixes(of: requested)
-        for (key, value) in requested.sorted() {
-            // The prefix stays: who it is nobody says anew.
-            plan.entitlements[key] = value.mapStrings { text in
-                let own = prefixes.first { text.hasPrefix($0 + ".") }
-                let rewriter = IdentifierRewriter(
-                    renames: renames,
-                    oldPrefixes: [own].compactMap(\.self),
-                    newPrefix: own ?? ""
-                )
-                return rewriter.rewritten(text)
-            }
-        }
+        // The prefixes stay: who it is nobody says anew.
+        let rewriter = IdentifierRewriter(
+            renames: renames,
+            oldPrefixes: oldPrefixes(of: requested),
+            newPrefix: nil
+        )
+        for (key, value) in requested.sorted() { plan.entitlements[key] = value.mapStrings(rewriter.rewritten) }
         return plan
     }
 

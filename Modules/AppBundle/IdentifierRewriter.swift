@@ -4,7 +4,8 @@ struct IdentifierRewriter {
     let renames: [String: String]
     /// What stood before the dot of application identifiers: the old team, the old prefix.
     let oldPrefixes: [String]
-    let newPrefix: String
+    /// What stands there afterwards; `nil` keeps each old one.
+    let newPrefix: String?
 
     /// Words before an identifier that stay: `group.com.example`.
     private static let kinds = ["group.", "iCloud.", "merchant.", "pass."]
@@ -12,7 +13,9 @@ struct IdentifierRewriter {
     /// The text under the new names; unchanged where no old one begins it, up to a dot or the end.
     func rewritten(_ text: String) -> String {
         for prefix in oldPrefixes {
-            if let rest = Self.rest(of: text, after: prefix + ".") { return newPrefix + "." + identifier(rest) }
+            if let rest = Self.rest(of: text, after: prefix + ".") {
+                return (newPrefix ?? prefix) + "." + identifier(rest)
+            }
         }
         for kind in Self.kinds {
             if let rest = Self.rest(of: text, after: kind) { return kind + identifier(rest) }

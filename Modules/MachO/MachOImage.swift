@@ -132,16 +132,6 @@ public struct MachOImage: Sendable {
         }
     }
 
-    /// The name of ``platform`` (`<mach-o/loader.h>`), for people; `nil` where it says none, or one that is unknown.
-    public var platformName: String? {
-        let names: [UInt32: String] = [
-            1: "macOS", 2: "iOS", 3: "tvOS", 4: "watchOS", 5: "bridgeOS", 6: "Mac Catalyst", 7: "the iOS simulator",
-            8: "the tvOS simulator", 9: "the watchOS simulator", 10: "DriverKit", 11: "visionOS",
-            12: "the visionOS simulator",
-        ]
-        return platform.flatMap { names[$0] }
-    }
-
     /// How many bytes from the start of an image its header and load commands fill, judged by the first 32.
     public static func headerSize(_ prefix: ArraySlice<UInt8>) throws(MachOError) -> Int {
         guard let magic = try? ByteReader(prefix).integer(at: 0, as: UInt32.self, .little),

@@ -32,7 +32,8 @@ struct Rival: Sendable {
         ProcessUsage.resetPeak()
         let clock = ContinuousClock()
         let start = clock.now
-        let process = try Self.spawn(line)
+        // What others print is not of the result; their errors are for the reader.
+        let process = try ChildProcess.spawn("/bin/sh", ["/bin/sh", "-c", line])
         var status: Int32 = 0
         var usage = rusage()
         while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
@@ -45,28 +46,6 @@ struct Rival: Sendable {
             peakMemory: usage.ru_maxrss * 1024,
             output: stat(output, &file) == 0 ? Int(file.st_size) : nil
         )
-    }
-
-    private static func spawn(_ line: String) throws(FileFailure) -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        // What others print is not of the result; their errors are for the reader.
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        let words = ["/bin/sh", "-c", line]
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) } + [nil]
-        defer {
-            for argument in arguments { free(argument) }
-        }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
-        guard code == 0 else { throw FileFailure("run", "/bin/sh", errorNumber: code) }
-        return process
     }
 
     private static func quoted(_ path: String) -> String {

@@ -130,34 +130,22 @@ final class StandInProcess {
         var output: [Int32] = [-1, -1]
         guard pipe(&input) == 0, pipe(&output) == 0 else { throw FileFailure("open", "a pipe", errorNumber: errno) }
         for descriptor in input + output { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO)
         #if os(Linux)
         let program = "/proc/self/exe"
         #else
         let program = CommandLine.arguments[0]
         #endif
-        var words: [UnsafeMutablePointer<CChar>?] =
-            (["ferry"] + arguments).map { (word: String) in strdup(word) } + [nil]
         defer {
-            for word in words { free(word) }
+            close(input[0])
+            close(output[1])
         }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, program, &actions, nil, &words, environ)
-        close(input[0])
-        close(output[1])
-        guard code == 0 else {
+        do {
+            let process = try ChildProcess.spawn(program, ["ferry"] + arguments, input: input[0], output: output[1])
+            return (process, input[1], output[0])
+        } catch {
             close(input[1])
             close(output[0])
-            throw FileFailure("run", program, errorNumber: code)
+            throw error
         }
-        return (process, input[1], output[0])
     }
 }

@@ -50,15 +50,9 @@ extension Invocation {
             recipe.addedFiles.append(.init(path: path, source: file))
         }
         for text in arguments.values("--inject") {
-            // A bundle's id or folder's name has no slash.
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let isNamed = parts.count == 2 && !parts[0].isEmpty && !parts[0].utf8.contains(UInt8(ascii: "/"))
+            let (bundle, file) = bundleAndFile(text)
             recipe.injections.append(
-                .init(
-                    isNamed ? parts[1] : text,
-                    into: .init(name: isNamed ? parts[0] : "app"),
-                    isWeak: arguments.flag("--inject-weak")
-                )
+                .init(file, into: bundle.map { .init(name: $0) } ?? .app, isWeak: arguments.flag("--inject-weak"))
             )
         }
         // What a recipe injects says for itself whether it is weak.

@@ -58,15 +58,18 @@ extension Invocation {
             options.verification = how
         }
         for text in arguments.values("--entitlements") {
-            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            // A bundle's id or folder's name has no slash.
-            if parts.count == 2, !parts[0].utf8.contains(UInt8(ascii: "/")) {
-                options.bundleEntitlements[parts[0]] = try entitlements(parts[1])
-            } else {
-                options.entitlements = try entitlements(text)
-            }
+            let (bundle, file) = bundleAndFile(text)
+            let given = try entitlements(file)
+            if let bundle { options.bundleEntitlements[bundle] = given } else { options.entitlements = given }
         }
         return options
+    }
+
+    /// What `[BUNDLE=]FILE` says: a bundle's id or folder's name has no slash.
+    func bundleAndFile(_ text: String) -> (bundle: String?, file: String) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, !parts[0].utf8.contains(UInt8(ascii: "/")) else { return (nil, text) }
+        return (parts[0], parts[1])
     }
 
     /// What becomes of the signatures.

@@ -68,7 +68,7 @@ enum DiskTree {
         private mutating func link(_ path: String, below: String) throws(FileFailure) {
             let target = try linkTarget(path)
             // One that leads out of the folder would lead to another place on the device, or out of the app.
-            guard target.utf8.first != UInt8(ascii: "/"), Self.stays(target, from: below) else {
+            guard linkStays(target, below: below.pathParts.count - 1) else {
                 throw FileFailure("follow", path, errorNumber: EXDEV)
             }
             try add(Item(path: below, content: .link(target), permissions: 0o777), path)
@@ -77,16 +77,6 @@ enum DiskTree {
         private mutating func add(_ item: Item, _ path: String) throws(FileFailure) {
             guard items.count < DiskTree.itemLimit else { throw FileFailure("read", root, errorNumber: EFBIG) }
             items.append(item)
-        }
-
-        /// Whether a link's target lies in the folder that is added.
-        private static func stays(_ target: String, from link: String) -> Bool {
-            var depth = link.pathParts.count - 1
-            for part in target.pathParts {
-                if part == ".." { depth -= 1 } else if part != "." { depth += 1 }
-                if depth < 0 { return false }
-            }
-            return true
         }
 
         private static func names(in path: String) throws(FileFailure) -> [String] {

@@ -181,7 +181,7 @@ struct RecipeEditor {
         check(recipe.displayName, "name", isMeant: Self.isName)
         check(recipe.version, "version", isMeant: Self.isName)
         check(recipe.build, "build", isMeant: Self.isName)
-        check(recipe.minimumOS, "minimum OS", isMeant: Self.isVersion)
+        check(recipe.minimumOS, "minimum OS", isMeant: { SystemVersion($0) != nil })
         let recipe = recipe
         for bundle in edited {
             let (isApp, isOnPhone) = (bundle.path == root.path, !isOnWatch(bundle))
@@ -239,12 +239,6 @@ struct RecipeEditor {
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 1000
             && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
-    }
-
-    private static func isVersion(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count <= 3
-            && parts.allSatisfy { !$0.isEmpty && $0.count <= 4 && $0.allSatisfy { (0x30...0x39).contains($0) } }
     }
 
     // MARK: Single keys

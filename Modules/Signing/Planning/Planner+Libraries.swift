@@ -75,6 +75,6 @@ extension Planner {
 
     /// Processor and system, for people: `arm64 for iOS`.
     private static func kind(_ image: MachOImage) -> String {
-        image.architecture + (image.platformName.map { " for \($0)" } ?? "")
+        image.architecture + (image.platform.map { " for " + Platform.buildPlatformName($0) } ?? "")
     }
 }

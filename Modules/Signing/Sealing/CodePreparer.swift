@@ -147,25 +147,20 @@ struct CodePreparer: Sendable {
         return bytes.withUnsafeBytes { all in
             let content = UnsafeRawBufferPointer(rebasing: all[..<layout.contentEnd])
             // Bytes that are new altogether have no blocks.
-            if let entry, !boundaries.isEmpty {
-                let splice = DeflateSplice(
+            let splice = (boundaries.isEmpty ? nil : entry).flatMap { entry in
+                DeflateSplice(
                     entry: entry,
                     boundaries: boundaries,
                     content: content,
                     changedPrefix: max(layout.changedPrefix, changedPrefix)
                 )
-                if let splice {
-                    let spliced = splice.end.map { seam in
-                        start.update(UnsafeRawBufferPointer(rebasing: content[..<seam.uncompressedOffset]))
-                        let known = SplicedCode(seam: seam, start: start.fork(), content: content, image)
-                        start.update(UnsafeRawBufferPointer(rebasing: content[seam.uncompressedOffset...]))
-                        return known
-                    }
-                    if spliced == nil { start.update(content) }
-                    return (.splice(splice, image: image, start: start), spliced)
-                }
             }
-            start.update(content)
+            let seam = splice?.end
+            let before = seam?.uncompressedOffset ?? 0
+            start.update(UnsafeRawBufferPointer(rebasing: content[..<before]))
+            let spliced = seam.map { SplicedCode(seam: $0, start: start.fork(), content: content, image) }
+            start.update(UnsafeRawBufferPointer(rebasing: content[before...]))
+            if let splice { return (.splice(splice, image: image, start: start), spliced) }
             let step = DeflatePrefix.chunkBytes
             let chunks = stride(from: 0, to: content.count, by: step).map { offset in
                 DeflatePrefix.encodeChunk(

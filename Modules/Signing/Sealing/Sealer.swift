@@ -134,10 +134,8 @@ struct Sealer: Sendable {
 
     /// Loose code is made out to its file's name without the ending, as Apple's tool does.
     private static func looseRole(_ file: ArchiveFile) -> CodePreparer.Role {
-        let name = file.name.pathParts.last ?? file.name
-        let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
-        return CodePreparer.Role(
-            identifier: stem,
+        CodePreparer.Role(
+            identifier: Planner.stem(file.name.pathParts.last ?? file.name),
             isBundleExecutable: false,
             isEntitled: false,
             profile: nil,

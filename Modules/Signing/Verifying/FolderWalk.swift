@@ -119,14 +119,21 @@ struct FolderWalk {
     private func checkLink(_ disk: String, as path: String) throws {
         let target = try linkTarget(disk)
         // The link's own folder, counted from inside the app.
-        var depth = path.pathParts.count - 3
-        var stays = target.utf8.first != UInt8(ascii: "/")
-        for part in target.pathParts where part != "." {
-            depth += part == ".." ? -1 : 1
-            stays = stays && depth >= 0
+        guard linkStays(target, below: path.pathParts.count - 3) else {
+            throw EscapingLink(path: path.dropping(inventedPrefix), target: target)
         }
-        guard stays else { throw EscapingLink(path: path.dropping(inventedPrefix), target: target) }
     }
+}
+
+/// Whether a link's target lies in the folder that the link lies so many folders below of.
+func linkStays(_ target: String, below depth: Int) -> Bool {
+    guard target.utf8.first != UInt8(ascii: "/") else { return false }
+    var depth = depth
+    for part in target.pathParts where part != "." {
+        depth += part == ".." ? -1 : 1
+        if depth < 0 { return false }
+    }
+    return true
 }
 
 /// What a symbolic link on the disk points to.

@@ -32,7 +32,6 @@ extension Inflater {
             let packed = try source.bytes(at: entry.dataOffset + start, count: entry.compressedSize - start)
             let bytes = try packed.withUnsafeBytes { packed in
                 try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                    let stream = InflateStream()
                     try stream.unpack(
                         packed,
                         phase: boundary.phase,
@@ -63,6 +62,7 @@ extension InflateStream {
         dictionary: [UInt8],
         into output: UnsafeMutableRawBufferPointer
     ) throws(Fault) {
+        reset()
         var packed = packed
         if phase > 0 {
             guard let first = packed.first else { throw .endsEarly }

@@ -25,7 +25,7 @@ extension Inflater {
             alignment: 16
         )
         defer { output.deallocate() }
-        let stream = InflateStream()
+        stream.reset()
         var done = 0
         // A deflate block's tables take up to 300 bytes before the first byte comes out.
         var step = min(entry.compressedSize, count + 1024, Self.prefixPieceBytes)

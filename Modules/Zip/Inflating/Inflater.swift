@@ -6,7 +6,7 @@ public import FerryBytes
 /// Holds a decompressor that is used again for each entry: make one a worker.
 public final class Inflater {
     private let decompressor: OpaquePointer
-    private lazy var stream = InflateStream()
+    lazy var stream = InflateStream()
 
     /// Up to this unpacked size an entry is unpacked at once, which is twice as fast as in pieces.
     private static let wholeBytes = 4 << 20
