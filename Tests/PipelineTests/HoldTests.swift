@@ -42,7 +42,7 @@ import Testing
         await wharf.pipeline.holdAll()
         #expect(await wharf.center.activity.isHeld)
         #expect(await wharf.center.activity.label == "Paused")
-        quay.letGo(ids.count)
+        quay.letGo()
         await wharf.pipeline.releaseAll()
         for id in ids { _ = try await wharf.pipeline.result(of: id) }
         let facts = await wharf.end()
@@ -82,7 +82,7 @@ import Testing
         let held = try await wharf.submit(quay.url)
         await wharf.pipeline.hold(held)
         let next = try await wharf.submit(quay.url)
-        quay.letGo(InstallPipeline.downloadLimit)
+        quay.letGo()
         for id in ids + [next] { _ = try await wharf.pipeline.result(of: id) }
         #expect(await wharf.center.activity[held]?.stage == .waiting)
         await wharf.pipeline.release(held)

@@ -105,7 +105,7 @@ import Testing
         let second = try await wharf.submit(quay.url)
         // Both are in the middle of their file.
         try await until { quay.server.exchanges.count == 2 }
-        quay.letGo(2)
+        quay.letGo()
         _ = try await wharf.pipeline.result(of: first)
         _ = try await wharf.pipeline.result(of: second)
         #expect(quay.ranges == [0, 0])
@@ -122,7 +122,7 @@ import Testing
         let first = try await one.submit(quay.url)
         let second = try await two.submit(quay.url)
         try await until { quay.server.exchanges.count == 2 }
-        quay.letGo(2)
+        quay.letGo()
         _ = try await one.pipeline.result(of: first)
         _ = try await two.pipeline.result(of: second)
         #expect(try one.files(in: "work") == [])
@@ -149,7 +149,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(100))
         #expect(quay.server.exchanges.count == limit)
         #expect(await wharf.center.activity.installs.map(\.stage).count { $0 == .waiting } == 2)
-        quay.letGo(limit + 2)
+        quay.letGo()
         for id in ids { _ = try await wharf.pipeline.result(of: id) }
         #expect(quay.server.exchanges.count == limit + 2)
         let facts = await wharf.end()
