@@ -45,13 +45,29 @@ extension MachOImage {
         in bytes: ArraySlice<UInt8>,
         needed: Int
     ) throws(MachOError) -> SignatureLayout {
+        guard let end = signedEnd else { throw Self.noLinkEdit }
+        guard let rest = try? ByteReader(bytes).bytes(at: end, count: bytes.count - end) else {
+            throw .malformed("__LINKEDIT ends at \(end), past the file's \(bytes.count) bytes.")
+        }
+        return try signatureLayout(header: bytes, rest: rest, needed: needed)
+    }
+
+    /// Finds the place for a signature of `needed` bytes, as ``signatureLayout(in:needed:)`` does, without the whole image.
+    ///
+    /// - Parameter header: the start of the image, with at least 16 bytes behind the load commands where it has as many.
+    /// - Parameter rest: what lies behind ``signedEnd``.
+    public func signatureLayout(
+        header: ArraySlice<UInt8>,
+        rest: ArraySlice<UInt8>,
+        needed: Int
+    ) throws(MachOError) -> SignatureLayout {
         let (linkEdit, contentEnd) = try geometry()
         let linkEditEnd = linkEdit.fileOffset + linkEdit.fileSize
         let oldEnd = usedSignature?.end ?? linkEditEnd
-        try refuseTrailingData(in: bytes, after: oldEnd)
+        try refuseTrailingData(rest)
 
         if let usedSignature, usedSignature.offset.isMultiple(of: 16), usedSignature.size >= needed,
-            oldEnd == bytes.count, linkEditEnd == oldEnd, linkEdit.memorySize.isMultiple(of: 0x1000),
+            rest.isEmpty, linkEditEnd == oldEnd, linkEdit.memorySize.isMultiple(of: 0x1000),
             linkEdit.memorySize >= UInt64(linkEdit.fileSize),
             linkEdit.memorySize - UInt64(linkEdit.fileSize) < 0x10000
         {
@@ -78,7 +94,7 @@ extension MachOImage {
             fileSize: codeLimit + size - linkEdit.fileOffset,
             memorySize: memorySize
         )
-        edits += try commandEdits(in: bytes, codeLimit: codeLimit, size: size)
+        edits += try commandEdits(in: header, codeLimit: codeLimit, size: size)
         edits.sort { $0.offset < $1.offset }
         return SignatureLayout(contentEnd: contentEnd, codeLimit: codeLimit, signatureSize: size, edits: edits)
     }
@@ -136,6 +152,12 @@ extension MachOImage {
         return (linkEdit, contentEnd)
     }
 
+    /// Where the old content ends that is kept; the whole header tells.
+    public var keptEnd: Int? { try? geometry().contentEnd }
+
+    /// Where the old signature ends, or `__LINKEDIT` where there is none; `nil` without either.
+    public var signedEnd: Int? { usedSignature?.end ?? linkEdit.map { $0.fileOffset + $0.fileSize } }
+
     /// Where the signature will begin; `nil` without `__LINKEDIT`, or far past what a Mach-O can hold.
     public var expectedCodeLimit: Int? {
         guard let linkEdit else { return nil }
@@ -148,10 +170,7 @@ extension MachOImage {
         remedy: "Link the code with Apple's tools, or leave this file out."
     )
 
-    private func refuseTrailingData(in bytes: ArraySlice<UInt8>, after end: Int) throws(MachOError) {
-        guard let rest = try? ByteReader(bytes).bytes(at: end, count: bytes.count - end) else {
-            throw .malformed("__LINKEDIT ends at \(end), past the file's \(bytes.count) bytes.")
-        }
+    private func refuseTrailingData(_ rest: ArraySlice<UInt8>) throws(MachOError) {
         guard rest.allSatisfy({ $0 == 0 }) else {
             throw MachOError(
                 .trailingData,

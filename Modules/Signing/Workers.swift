@@ -20,18 +20,50 @@ final class Workers: TaskExecutor {
 
     /// What the threads hold on to; they must not keep the pool itself alive.
     private final class Queue: Sendable {
-        private let jobs = Guarded<[UnownedJob?]>([])
+        private struct State {
+            var jobs: [UnownedJob?] = []
+            var errands: [Errands] = []
+        }
+
+        private let state = Guarded(State())
         private let ready = DispatchSemaphore(value: 0)
 
         func add(_ job: UnownedJob?) {
-            jobs.withLock { $0.append(job) }
+            state.withLock { $0.jobs.append(job) }
             ready.signal()
         }
 
-        /// The oldest job; `nil` ends a thread.
+        func add(_ errands: Errands, helpers: Int) {
+            state.withLock { $0.errands.append(errands) }
+            for _ in 0..<helpers { ready.signal() }
+        }
+
+        func remove(_ errands: Errands) {
+            state.withLock { $0.errands.removeAll { $0 === errands } }
+        }
+
+        /// Does one errand; `false` where there is none.
+        func help() -> Bool {
+            guard let errands = state.withLock({ $0.errands.first }) else { return false }
+            if errands.runNext() { return true }
+            // Its owner only waits for those that others do.
+            remove(errands)
+            return true
+        }
+
+        /// The oldest job, once no errand is left; `nil` ends a thread.
         func next() -> UnownedJob? {
-            ready.wait()
-            return jobs.withLock { $0.removeFirst() }
+            while true {
+                ready.wait()
+                while help() {}
+                // Errands that their owner did himself leave a signal behind.
+                let jobs = state.withLock { state in
+                    let first = Array(state.jobs.prefix(1))
+                    state.jobs.removeFirst(first.count)
+                    return first
+                }
+                if let job = jobs.first { return job }
+            }
         }
     }
 
@@ -91,17 +123,65 @@ final class Workers: TaskExecutor {
         }
     }
 
+    /// Runs the parts of a piece of work at the same time: on the thread that calls, and on others as they come free.
+    ///
+    /// For a thread of this pool, which waits until all are done.
+    func together(_ parts: [@Sendable () -> Void]) {
+        guard count > 1, parts.count > 1 else {
+            for part in parts { part() }
+            return
+        }
+        let errands = Errands(parts)
+        queue.add(errands, helpers: min(count, parts.count) - 1)
+        while errands.runNext() {}
+        queue.remove(errands)
+        errands.wait()
+    }
+
     /// Takes a job of a task that runs here.
     func enqueue(_ job: consuming ExecutorJob) {
         queue.add(UnownedJob(job))
     }
 }
 
+/// Parts of one piece of work, each for whoever takes it first.
+private final class Errands: Sendable {
+    private let parts: [@Sendable () -> Void]
+    private let state = Guarded((begun: 0, done: 0))
+    private let allDone = DispatchSemaphore(value: 0)
+
+    init(_ parts: [@Sendable () -> Void]) {
+        self.parts = parts
+    }
+
+    /// Does the next part; `false` where none is left to begin.
+    func runNext() -> Bool {
+        let index = state.withLock { state -> Int? in
+            guard state.begun < parts.count else { return nil }
+            state.begun += 1
+            return state.begun - 1
+        }
+        guard let index else { return false }
+        parts[index]()
+        let isLast = state.withLock { state in
+            state.done += 1
+            return state.done == parts.count
+        }
+        if isLast { allDone.signal() }
+        return true
+    }
+
+    /// Waits for those that others began.
+    func wait() {
+        allDone.wait()
+    }
+}
+
 extension Workers {
     /// Runs `body` once for every item, on all threads, and gives the results in the items' order.
     ///
-    /// The largest come first, so that no thread ends with a large one alone. Of those that cost more than
-    /// `hugeCost` one runs at a time, which bounds the memory. Each thread makes one `Context` and keeps it.
+    /// The largest come first, so that no thread ends with a large one alone. Those that cost more than `hugeCost` are all
+    /// for one thread, which bounds the memory. Each thread makes one `Context` and keeps it.
     func map<Item: Sendable, Context, Result: Sendable>(
         _ items: [Item],
         cost: (Item) -> Int,
@@ -116,10 +196,11 @@ extension Workers {
                 group.addTask(executorPreference: self) {
                     var own = context()
                     var results: [(Int, Result)] = []
-                    while let next = work.next() {
+                    var takesHuge = false
+                    while let index = work.next(&takesHuge) {
                         try Task.checkCancellation()
-                        results.append((next.index, try body(items[next.index], &own)))
-                        work.finished(next)
+                        while self.queue.help() {}
+                        results.append((index, try body(items[index], &own)))
                     }
                     return results
                 }
@@ -137,15 +218,10 @@ extension Workers {
 
 /// What is left to do, the largest first.
 private final class Worklist: Sendable {
-    struct Entry: Sendable {
-        let index: Int
-        let isHuge: Bool
-    }
-
     private struct State {
         var huge: ArraySlice<Int>
         var others: ArraySlice<Int>
-        var hugeIsRunning = false
+        var hugeIsTaken = false
     }
 
     private let state: Guarded<State>
@@ -156,20 +232,19 @@ private final class Worklist: Sendable {
         state = Guarded(State(huge: indexes[..<split], others: indexes[split...]))
     }
 
-    /// The next entry to work on; `nil` where none may be begun any more by the one who asks.
-    func next() -> Entry? {
-        state.withLock { state in
-            if !state.hugeIsRunning, let index = state.huge.popFirst() {
-                state.hugeIsRunning = true
-                return Entry(index: index, isHuge: true)
+    /// The next one to work on; `nil` where there is none for the thread that asks.
+    ///
+    /// - Parameter takesHuge: whether that thread has taken the huge ones on.
+    func next(_ takesHuge: inout Bool) -> Int? {
+        let takes = takesHuge
+        let (index, isHuge) = state.withLock { state -> (Int?, Bool) in
+            if takes || !state.hugeIsTaken, let index = state.huge.popFirst() {
+                state.hugeIsTaken = true
+                return (index, true)
             }
-            // Whoever runs the huge one takes those that are left of its kind.
-            return state.others.popFirst().map { Entry(index: $0, isHuge: false) }
+            return (state.others.popFirst(), takes)
         }
-    }
-
-    func finished(_ entry: Entry) {
-        guard entry.isHuge else { return }
-        state.withLock { $0.hugeIsRunning = false }
+        takesHuge = isHuge
+        return index
     }
 }

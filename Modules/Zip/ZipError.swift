@@ -64,7 +64,7 @@ public struct ZipError: ExplainedError, Equatable {
     }
 
     /// The error that reading from a source ended with, as one of ours.
-    static func reading(_ error: any Error, entry: String? = nil) -> ZipError {
+    package static func reading(_ error: any Error, entry: String? = nil) -> ZipError {
         switch error {
         case let error as ZipError: error
         case let error as FileFailure: ZipError(.readFailed, entry: entry, cause: error)

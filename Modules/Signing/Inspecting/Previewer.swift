@@ -15,7 +15,8 @@ struct Previewer: Sendable {
             source: plan.contents.source,
             identity: plan.request.options.identity,
             renames: plan.renames,
-            pageSize: nil
+            pageSize: nil,
+            workers: workers
         )
         // Entitlements stand at an executable's end: it must be unpacked whole.
         let source = plan.contents.source

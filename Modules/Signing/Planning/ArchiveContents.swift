@@ -8,6 +8,8 @@ struct ArchiveContents: Sendable {
     /// A Mach-O file in the archive, as far as its header tells.
     struct Code: Sendable {
         let file: ArchiveFile
+        /// Whether it is a universal file.
+        let isFat: Bool
         /// A parsed header for each slice, after its edits; a universal file's are read whole.
         let images: [MachOImage]
         /// Each slice's new header, for the slice's start; empty where none changes.

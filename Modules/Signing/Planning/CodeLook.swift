@@ -70,7 +70,7 @@ enum CodeLook: Sendable {
             images.append(image)
             obstacle = obstacle ?? image.signatureObstacle(in: header)
         }
-        return .code(.init(file: file, images: images, headers: headers, obstacle: obstacle))
+        return .code(.init(file: file, isFat: parsed.isFat, images: images, headers: headers, obstacle: obstacle))
     }
 
     private static func thin(
@@ -90,7 +90,7 @@ enum CodeLook: Sendable {
         guard image.isSignable else { return .other }
         guard !edits.isEmpty else {
             let obstacle = image.signatureObstacle(in: bytes[...])
-            return .code(.init(file: file, images: [image], headers: [], obstacle: obstacle))
+            return .code(.init(file: file, isFat: false, images: [image], headers: [], obstacle: obstacle))
         }
         // Which symbols come from a library stands far from the header.
         guard !edits.contains(where: \.needsLibraryUse) else {
@@ -99,7 +99,8 @@ enum CodeLook: Sendable {
         bytes = try file.prefix(min(image.commandsEnd + image.headerRoom, headerLimit), in: source, inflater)
         let edited = try making { try image.edited(by: edits, header: bytes[...]) }
         let (new, header) = try applied(edited, to: image, bytes[...])
-        return .code(.init(file: file, images: [new], headers: [edited], obstacle: new.signatureObstacle(in: header)))
+        let obstacle = new.signatureObstacle(in: header)
+        return .code(.init(file: file, isFat: false, images: [new], headers: [edited], obstacle: obstacle))
     }
 
     private static func making<Value>(_ body: () throws -> Value) throws -> Value {

@@ -98,6 +98,7 @@ extension SigningPlan {
         CodePreparer.Role(
             identifier: bundle.identifier,
             isBundleExecutable: true,
+            isSealed: bundle.bundle.path != contents.tree.root.path,
             isEntitled: bundle.bundle.kind.hasProfile,
             profile: bundle.profile,
             oldIdentifier: bundle.bundle.identifier,

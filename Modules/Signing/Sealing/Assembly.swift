@@ -43,8 +43,8 @@ struct Assembly {
         note(prepared)
     }
 
-    /// A file got other contents, or is new.
-    mutating func replace(_ file: ArchiveFile, _ encoded: EncodedEntry, _ content: ResourceSeal.Content) {
+    /// A file got other contents, or is new; `content` is what seals say of it.
+    mutating func replace(_ file: ArchiveFile, _ encoded: EncodedEntry, _ content: ResourceSeal.Content?) {
         fates[file.index] = .replaced(encoded)
         contents[EntryName(file.name)] = content
     }
@@ -99,7 +99,7 @@ struct Assembly {
             }
             let (encoded, digests) = try prepared.finish(context)
             waiting[bundle.executable.index] = nil
-            replace(bundle.executable, encoded, .file(digests))
+            replace(bundle.executable, encoded, digests.map { .file($0) })
             names.insert(executable, at: names.place(of: executable))
         }
     }

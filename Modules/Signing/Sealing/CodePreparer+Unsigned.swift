@@ -16,7 +16,7 @@ extension CodePreparer {
             return try Sealer.hash(code.file, in: source, inflater)
         }
         var bytes = try code.file.bytes(in: source, inflater)
-        _ = try edit(&bytes, MachOFile(bytes), code.headers)
+        try edit(&bytes, MachOFile(bytes), code.headers)
         if isStripped { bytes = try MachOFile(bytes).withoutSignatures(in: bytes) }
         return .new(Deflate.encode(bytes), .file(Digests(of: bytes)))
     }

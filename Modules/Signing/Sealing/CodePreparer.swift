@@ -13,6 +13,8 @@ struct CodePreparer: Sendable {
         let identifier: String
         /// Whether it is the executable of a bundle.
         let isBundleExecutable: Bool
+        /// Whether a seal around it names it: all but the app's own executable.
+        let isSealed: Bool
         /// Whether it has entitlements: the executable of an app or an extension.
         let isEntitled: Bool
         /// The profile that they are cut to; `nil` where none limits them.
@@ -31,77 +33,68 @@ struct CodePreparer: Sendable {
     let renames: [String: String]
     /// Bytes a page; `nil` keeps what the file had.
     let pageSize: Int?
+    let workers: Workers
 
     /// Reads a file of code and does everything that can be done before the seals are known.
-    func prepare(_ code: ArchiveContents.Code, as role: Role, _ inflater: Inflater) throws -> PreparedCode {
-        var (bytes, boundaries) = try contents(of: code.file, inflater)
+    ///
+    /// - Parameter known: what an earlier pass over the same bytes found.
+    func prepare(
+        _ code: ArchiveContents.Code,
+        as role: Role,
+        known: CodeSurvey? = nil,
+        _ reader: CodeReader
+    ) throws -> PreparedCode {
+        if !code.isFat, let image = code.images.first {
+            return try prepareThin(code, image, as: role, known: known, reader)
+        }
+        var bytes = try code.file.bytes(in: source, reader.inflater)
         var file = try MachOFile(bytes)
-        var changedPrefix = 0
         if !code.headers.isEmpty {
-            changedPrefix = try edit(&bytes, file, code.headers)
+            try edit(&bytes, file, code.headers)
             file = try MachOFile(bytes)
         }
-        let wantsSHA1 = file.slices.contains { DigestPolicy.wantsSHA1($0.image) }
-        let algorithms: [HashAlgorithm] = wantsSHA1 ? [.sha1, .sha256] : [.sha256]
         let old = file.slices.map { slice in
             OldSignature(slice.image, in: bytes[slice.offset..<slice.offset + slice.image.count])
         }
         let plan = entitlements(role, old: old)
+        let algorithms = Self.algorithms(for: file.slices.map(\.image))
         let recipes = try zip(file.slices, old).map { slice, old in
-            try SignatureRecipe(
-                identifier: role.identifier,
-                image: slice.image,
-                algorithms: algorithms,
-                pageSize: pageSize ?? old.pageSize ?? Self.defaultPageSize(slice.image),
-                entitlements: plan?.entitlements,
-                isBundleExecutable: role.isBundleExecutable,
-                identity: identity
-            )
+            try recipe(role, slice.image, algorithms, old, plan)
         }
-        let (packing, spliced) =
-            file.isFat
-            ? (try fat(file, &bytes, recipes), nil)
-            : try thin(code.file.entry, file.slices[0].image, &bytes, recipes[0], boundaries, changedPrefix)
-        return PreparedCode(
-            file: code.file,
-            packing: packing,
-            spliced: spliced,
-            droppedEntitlements: plan?.dropped ?? [:],
-            warnings: plan?.warnings.map { "\(code.file.name): entitlement \($0)" } ?? []
+        return PreparedCode(code.file, try fat(file, &bytes, recipes), survey: nil, plan)
+    }
+
+    /// SHA-1 too where any image may meet a system that asks for it.
+    static func algorithms(for images: [MachOImage]) -> [HashAlgorithm] {
+        images.contains { DigestPolicy.wantsSHA1($0) } ? [.sha1, .sha256] : [.sha256]
+    }
+
+    func recipe(
+        _ role: Role,
+        _ image: MachOImage,
+        _ algorithms: [HashAlgorithm],
+        _ old: OldSignature,
+        _ plan: EntitlementsPlan?
+    ) throws -> SignatureRecipe {
+        try SignatureRecipe(
+            identifier: role.identifier,
+            image: image,
+            algorithms: algorithms,
+            pageSize: pageSize ?? old.pageSize ?? Self.defaultPageSize(image),
+            entitlements: plan?.entitlements,
+            isBundleExecutable: role.isBundleExecutable,
+            identity: identity
         )
     }
 
-    /// Changes the headers as the plan has it; gives the end of the last change.
-    func edit(
-        _ bytes: inout [UInt8],
-        _ file: MachOFile,
-        _ headers: [EditedHeader]
-    ) throws(MachOError) -> Int {
-        var end = 0
+    /// Changes the headers as the plan has it.
+    func edit(_ bytes: inout [UInt8], _ file: MachOFile, _ headers: [EditedHeader]) throws(MachOError) {
         for (slice, header) in zip(file.slices, headers) where header.isChanged {
             guard header.bytes.count <= slice.image.count else {
                 throw .tooLarge("its header is not the one that was planned with.")
             }
             bytes.replaceSubrange(slice.offset..<slice.offset + header.bytes.count, with: header.bytes)
-            end = max(end, slice.offset + header.bytes.count)
         }
-        return end
-    }
-
-    /// The unpacked file and its packed blocks, where it has any; the packed bytes are gone afterwards.
-    private func contents(of file: ArchiveFile, _ inflater: Inflater) throws -> ([UInt8], [BlockBoundary]) {
-        guard let entry = file.entry, file.newContent == nil else {
-            return (try file.bytes(in: source, inflater), [])
-        }
-        let compressed = try source.bytes(at: entry.dataOffset, count: entry.compressedSize)
-        var boundaries: [BlockBoundary] = []
-        let bytes = try [UInt8](unsafeUninitializedCapacity: entry.uncompressedSize) { buffer, count in
-            boundaries = try compressed.withUnsafeBytes {
-                try inflater.inflateRecordingBlocks(entry, compressed: $0, into: UnsafeMutableRawBufferPointer(buffer))
-            }
-            count = entry.uncompressedSize
-        }
-        return (bytes, boundaries)
     }
 
     /// Large pages where no device with small ones can meet the code: from iOS 13 on.
@@ -130,45 +123,6 @@ struct CodePreparer: Sendable {
             override: role.override,
             mode: role.mode
         )
-    }
-
-    private func thin(
-        _ entry: ZipEntry?,
-        _ image: MachOImage,
-        _ bytes: inout [UInt8],
-        _ recipe: SignatureRecipe,
-        _ boundaries: [BlockBoundary],
-        _ changedPrefix: Int
-    ) throws -> (PreparedCode.Packing, SplicedCode?) {
-        let layout = try layOut(image, in: bytes[...], recipe)
-        apply(layout, to: &bytes, at: 0)
-        let image = hash(bytes, recipe, layout)
-        let start = RunningDigests()
-        return bytes.withUnsafeBytes { all in
-            let content = UnsafeRawBufferPointer(rebasing: all[..<layout.contentEnd])
-            // Bytes that are new altogether have no blocks.
-            let splice = (boundaries.isEmpty ? nil : entry).flatMap { entry in
-                DeflateSplice(
-                    entry: entry,
-                    boundaries: boundaries,
-                    content: content,
-                    changedPrefix: max(layout.changedPrefix, changedPrefix)
-                )
-            }
-            let seam = splice?.end
-            let before = seam?.uncompressedOffset ?? 0
-            start.update(UnsafeRawBufferPointer(rebasing: content[..<before]))
-            let spliced = seam.map { SplicedCode(seam: $0, start: start.fork(), content: content, image) }
-            start.update(UnsafeRawBufferPointer(rebasing: content[before...]))
-            if let splice { return (.splice(splice, image: image, start: start), spliced) }
-            let step = DeflatePrefix.chunkBytes
-            let chunks = stride(from: 0, to: content.count, by: step).map { offset in
-                DeflatePrefix.encodeChunk(
-                    UnsafeRawBufferPointer(rebasing: content[offset..<min(offset + step, content.count)])
-                )
-            }
-            return (.prefix(DeflatePrefix(chunks: chunks), image: image, start: start), nil)
-        }
     }
 
     private func fat(
@@ -228,32 +182,13 @@ struct CodePreparer: Sendable {
         at offset: Int = 0
     ) -> PreparedCode.Image {
         let slots = bytes.withUnsafeBytes { all in
-            let code = UnsafeRawBufferPointer(rebasing: all[offset..<offset + layout.codeLimit])
-            return recipe.algorithms.map { PageHasher.slots(of: code, pageSize: recipe.pageSize, with: Digester($0)) }
+            Self.slots(of: UnsafeRawBufferPointer(rebasing: all[offset..<offset + layout.codeLimit]), recipe)
         }
         return PreparedCode.Image(recipe: recipe, layout: layout, codeSlots: slots)
     }
-}
 
-/// What is taken over from the signature that a file had; nothing where it had none that can be read.
-struct OldSignature: Sendable {
-    /// Bytes a page, if they are 4096 or 16384.
-    let pageSize: Int?
-    let entitlements: PropertyList.Dictionary?
-
-    init(_ image: MachOImage, in bytes: ArraySlice<UInt8>) {
-        guard let room = image.codeSignature,
-            let region = try? ByteReader(bytes).bytes(at: room.offset, count: room.size),
-            let blobs = try? SuperBlob(parsing: region)
-        else {
-            pageSize = nil
-            entitlements = nil
-            return
-        }
-        let directory = blobs[.codeDirectory].flatMap { try? CodeDirectory(parsing: $0) }
-        pageSize = directory.map(\.pageSize).flatMap { [4096, 16384].contains($0) ? $0 : nil }
-        entitlements =
-            blobs[.entitlements].flatMap { try? PropertyList.parse($0.dropFirst(8)).value.dictionary }
-            ?? blobs[.entitlementsDER].flatMap { try? EntitlementsDER.decoded($0.dropFirst(8)) }
+    /// The digests of the pages for each of the recipe's algorithms.
+    static func slots(of code: UnsafeRawBufferPointer, _ recipe: SignatureRecipe) -> [[UInt8]] {
+        recipe.algorithms.map { PageHasher.slots(of: code, pageSize: recipe.pageSize, with: Digester($0)) }
     }
 }

@@ -1,3 +1,4 @@
+import FerryAppBundle
 import FerryBytes
 import FerryCodeSignature
 import FerryMachO
@@ -19,20 +20,31 @@ struct PreparedCode: Sendable {
     /// How the finished file is packed.
     enum Packing: Sendable {
         /// The old packed bytes stay up to near the signature.
-        case splice(DeflateSplice, image: Image, start: RunningDigests)
+        case splice(DeflateSplice, image: Image, start: RunningDigests?)
         /// All up to the signature is packed anew.
-        case prefix(DeflatePrefix, image: Image, start: RunningDigests)
+        case prefix(DeflatePrefix, image: Image, start: RunningDigests?)
         /// A universal file, whole, with room for each slice's signature at the given offsets.
         case fat(bytes: [UInt8], images: [(offset: Int, image: Image)])
     }
 
     let file: ArchiveFile
     let packing: Packing
-    /// What need not be read back of it; `nil` where all must be.
-    let spliced: SplicedCode?
+    /// What a later signature need not find out again; `nil` where it must.
+    let survey: CodeSurvey?
     /// Entitlements that were asked for and are not given, with why.
     let droppedEntitlements: [String: String]
     let warnings: [String]
+
+    init(_ file: ArchiveFile, _ packing: Packing, survey: CodeSurvey?, _ entitlements: EntitlementsPlan?) {
+        self.file = file
+        self.packing = packing
+        self.survey = survey
+        droppedEntitlements = entitlements?.dropped ?? [:]
+        warnings = entitlements?.warnings.map { "\(file.name): entitlement \($0)" } ?? []
+    }
+
+    /// What need not be read back of it; `nil` where all must be.
+    var spliced: SplicedCode? { survey?.spliced }
 }
 
 /// What a signature names besides the code.
@@ -62,17 +74,15 @@ extension PreparedCode.Image {
 }
 
 extension PreparedCode {
-    /// Signs, and gives the packed file and the digests that a seal wants of it.
-    func finish(_ context: SignatureContext) throws -> (encoded: EncodedEntry, digests: Digests) {
+    /// Signs, and gives the packed file and the digests that a seal wants of it, where one does.
+    func finish(_ context: SignatureContext) throws -> (encoded: EncodedEntry, digests: Digests?) {
         switch packing {
         case .splice(let splice, let image, let start):
             let tail = try tail(image, context)
-            start.update(tail)
-            return (try splice.finish(tail: tail), start.finish())
+            return (try splice.finish(tail: tail), start?.finish(with: tail))
         case .prefix(let prefix, let image, let start):
             let tail = try tail(image, context)
-            start.update(tail)
-            return (prefix.finish(tail: tail), start.finish())
+            return (prefix.finish(tail: tail), start?.finish(with: tail))
         case .fat(var bytes, let images):
             for (offset, image) in images {
                 let signature = try image.signature(context)

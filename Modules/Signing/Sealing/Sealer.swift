@@ -19,10 +19,8 @@ struct Sealer: Sendable {
         let warnings: [String]
     }
 
-    /// Above this unpacked size one file of code at a time is in memory.
-    ///
-    /// Low enough that the rest, which runs beside it, keeps the other cores busy in an app of the usual shape.
-    static let hugeCode = 24 << 20
+    /// Above this unpacked size one file of code at a time is in memory; its hashing is for all threads.
+    static let hugeCode = 4 << 20
 
     let plan: SigningPlan
     let workers: Workers
@@ -36,7 +34,7 @@ struct Sealer: Sendable {
         /// Bytes that were not in the archive.
         case new(EncodedEntry, ResourceSeal.Content)
         case code(PreparedCode)
-        case finished(PreparedCode, EncodedEntry, Digests)
+        case finished(PreparedCode, EncodedEntry, Digests?)
     }
 
     /// The entries below the app that go into the output, and how many bytes they unpack to.
@@ -56,7 +54,8 @@ struct Sealer: Sendable {
             source: plan.contents.source,
             identity: plan.request.options.identity,
             renames: plan.renames,
-            pageSize: plan.request.options.pageSize
+            pageSize: plan.request.options.pageSize,
+            workers: workers
         )
         let code = plan.contents.code
         let source = plan.contents.source
@@ -68,16 +67,16 @@ struct Sealer: Sendable {
             toRead,
             cost: { code[$0.index] == nil ? min($0.size, Self.hugeCode) : $0.size },
             hugeCost: Self.hugeCode,
-            context: { Inflater() }
-        ) { file, inflater -> Hashed in
+            context: { CodeReader() }
+        ) { file, reader -> Hashed in
             defer { meter.add(file.size) }
-            guard let found = code[file.index] else { return try Self.hash(file, in: source, inflater) }
+            guard let found = code[file.index] else { return try Self.hash(file, in: source, reader.inflater) }
             guard signs else {
-                return try Self.naming(file) { try preparer.unsigned(found, isStripped: isStripped, inflater) }
+                return try Self.naming(file) { try preparer.unsigned(found, isStripped: isStripped, reader.inflater) }
             }
             let role = roles[file.index]
             let prepared = try Self.naming(file) {
-                try preparer.prepare(found, as: role ?? Self.looseRole(file), inflater)
+                try preparer.prepare(found, as: role ?? Self.looseRole(file), reader)
             }
             guard role == nil else { return .code(prepared) }
             let (encoded, digests) = try prepared.finish(loose)
@@ -91,7 +90,7 @@ struct Sealer: Sendable {
             case .new(let encoded, let content): assembly.replace(file, encoded, content)
             case .code(let prepared): assembly.wait(file, prepared)
             case .finished(let prepared, let encoded, let digests):
-                assembly.replace(file, encoded, .file(digests))
+                assembly.replace(file, encoded, digests.map { .file($0) })
                 assembly.note(prepared)
             }
         }
@@ -137,6 +136,7 @@ struct Sealer: Sendable {
         CodePreparer.Role(
             identifier: Planner.stem(file.name.pathParts.last ?? file.name),
             isBundleExecutable: false,
+            isSealed: true,
             isEntitled: false,
             profile: nil,
             oldIdentifier: nil,
@@ -155,7 +155,7 @@ struct Sealer: Sendable {
         if entry.isSymbolicLink {
             return .link(String(decoding: try inflater.contents(of: entry, in: source), as: UTF8.self))
         }
-        let digests = RunningDigests()
+        var digests = RunningDigests()
         try inflater.read(entry, in: source) { chunk in
             try Task.checkCancellation()
             digests.update(chunk)

@@ -6,8 +6,8 @@ import FerryZip
 struct SplicedCode: Sendable {
     /// From where on the entry was packed anew.
     let seam: EntrySeam
-    /// The digests of all before it.
-    let start: RunningDigests
+    /// The digests of all before it; `nil` where no seal names the file.
+    let start: RunningDigests?
     /// Where the page begins that the seam lies in.
     let pageStart: Int
     /// The bytes from there to the seam.
@@ -18,7 +18,7 @@ struct SplicedCode: Sendable {
     let slots: [HashAlgorithm: [UInt8]]
 
     /// What is known of `content`, which is hashed up to the seam by `start`.
-    init(seam: EntrySeam, start: RunningDigests, content: UnsafeRawBufferPointer, _ image: PreparedCode.Image) {
+    init(seam: EntrySeam, start: RunningDigests?, content: UnsafeRawBufferPointer, _ image: PreparedCode.Image) {
         self.seam = seam
         self.start = start
         pageSize = image.recipe.pageSize
@@ -39,15 +39,13 @@ struct SplicedCode: Sendable {
         of file: AppFiles.File,
         _ context: ImageVerifier.Context,
         _ inflater: Inflater
-    ) throws -> (digests: Digests, code: ArchiveVerifier.CodeFile) {
+    ) throws -> (digests: Digests?, code: ArchiveVerifier.CodeFile) {
         let end = try app.end(of: file, after: seam, inflater)
         let first = try app.prefix(32, of: file, inflater)
         let header = try app.prefix(MachOImage.headerSize(first[...]), of: file, inflater)
         let image = try MachOImage(header[...], count: entry.uncompressedSize)
-        let digests = start.fork()
-        digests.update(end)
         let pages = ImagePages(end: lead + end, from: pageStart, pageSize: pageSize, slots: slots)
         let report = ImageVerifier.verify(image, in: pages, context: context)
-        return (digests.finish(), .init(path: file.path, images: [(image, report)]))
+        return (start?.finish(with: end), .init(path: file.path, images: [(image, report)]))
     }
 }

@@ -65,7 +65,8 @@ struct ArchiveVerifier: Sendable {
     private enum Found: Sendable {
         case file(Digests)
         case link(String)
-        case code(Digests, CodeFile)
+        /// Without digests where no seal names it.
+        case code(Digests?, CodeFile)
         case broken(Fault)
     }
 
@@ -107,7 +108,7 @@ struct ArchiveVerifier: Sendable {
             case .file(let digests): contents.append((file.path, .file(digests)))
             case .link(let target): contents.append((file.path, .link(target: target)))
             case .code(let digests, let code):
-                contents.append((file.path, .file(digests)))
+                if let digests { contents.append((file.path, .file(digests))) }
                 report.code.append(code)
                 report.faults += code.images.flatMap(\.report.faults)
             case .broken(let fault): report.faults.append(fault)
@@ -175,7 +176,7 @@ struct ArchiveVerifier: Sendable {
                 let digests = Digests(of: bytes)
                 return try Self.code(file.path, bytes, context).map { .code(digests, $0) } ?? .file(digests)
             }
-            let digests = RunningDigests()
+            var digests = RunningDigests()
             try app.read(file, inflater) { digests.update($0) }
             if context != nil {
                 return .broken(

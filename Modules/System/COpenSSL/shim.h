@@ -87,3 +87,18 @@ static inline EVP_PKEY *ferry_ENGINE_load_private_key(void *engine, const char *
   return NULL;
 }
 #endif
+
+// EVP cannot give away the state of a hash in the making; these are deprecated for it since OpenSSL 3.0.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline void ferry_SHA1_Init(SHA_CTX *context) { SHA1_Init(context); }
+static inline void ferry_SHA1_Update(SHA_CTX *context, const void *bytes, size_t count) {
+  SHA1_Update(context, bytes, count);
+}
+static inline void ferry_SHA1_Final(unsigned char *digest, SHA_CTX *context) { SHA1_Final(digest, context); }
+static inline void ferry_SHA256_Init(SHA256_CTX *context) { SHA256_Init(context); }
+static inline void ferry_SHA256_Update(SHA256_CTX *context, const void *bytes, size_t count) {
+  SHA256_Update(context, bytes, count);
+}
+static inline void ferry_SHA256_Final(unsigned char *digest, SHA256_CTX *context) { SHA256_Final(digest, context); }
+#pragma GCC diagnostic pop

@@ -9,7 +9,7 @@
 /// changed byte of the head. Without a changed head the old bytes are kept from the start.
 public struct DeflateSplice: Sendable {
     /// How far deflate refers back.
-    private static let windowBytes = 32 << 10
+    static let windowBytes = 32 << 10
 
     private let head: [UInt8]
     /// In the archive that the entry comes from.

@@ -12,9 +12,9 @@ final class InflateStream {
     }
 
     // zlib keeps the stream's address, so it must not move.
-    private let stream: UnsafeMutablePointer<z_stream>
+    let stream: UnsafeMutablePointer<z_stream>
     /// zlib counts in 32 bits: what is longer goes in by parts.
-    private static let partBytes = 1 << 30
+    static let partBytes = 1 << 30
 
     init() {
         stream = .allocate(capacity: 1)

@@ -7,6 +7,10 @@ public import FerryBytes
 public final class Inflater {
     private let decompressor: OpaquePointer
     lazy var stream = InflateStream()
+    /// For packed bytes, until the next entry.
+    package let packedMemory = ReusedMemory()
+    /// For unpacked bytes, until the next entry.
+    package let unpackedMemory = ReusedMemory()
 
     /// Up to this unpacked size an entry is unpacked at once, which is twice as fast as in pieces.
     private static let wholeBytes = 4 << 20
@@ -80,10 +84,15 @@ public final class Inflater {
         chunk: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         if entry.uncompressedSize <= Self.wholeBytes, entry.method == .deflated, entry.isCompact {
-            let bytes = try contents(of: entry, in: source)
-            if !bytes.isEmpty {
-                try bytes.withUnsafeBytes { try chunk($0) }
+            let input = packedMemory.bytes(entry.compressedSize)
+            let output = unpackedMemory.bytes(entry.uncompressedSize)
+            do {
+                try source.read(at: entry.dataOffset, into: input)
+            } catch {
+                throw ZipError.reading(error, entry: entry.name)
             }
+            try inflate(entry, compressed: UnsafeRawBufferPointer(input), into: output)
+            if !output.isEmpty { try chunk(UnsafeRawBufferPointer(output)) }
             return
         }
         var crc: UInt32 = 0
@@ -97,12 +106,8 @@ public final class Inflater {
         if entry.method == .deflated {
             stream.reset()
         }
-        let output = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
-        let input = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
-        defer {
-            input.deallocate()
-            output.deallocate()
-        }
+        let output = unpackedMemory.bytes(Self.pieceBytes)
+        let input = packedMemory.bytes(Self.pieceBytes)
         var done = 0
         var ended = entry.method == .stored
         while done < entry.compressedSize {
@@ -150,8 +155,7 @@ public final class Inflater {
         var runStart = 0
         do throws(InflateStream.Fault) {
             try stream.walk(compressed, into: output) { offset, bit in
-                let shared = bit & 7 == 0 ? 0 : compressed[bit >> 3]
-                let boundary = BlockBoundary(uncompressedOffset: offset, compressedBit: bit, sharedByte: shared)
+                let boundary = BlockBoundary(offset, bit, in: compressed)
                 if boundaries.isEmpty || offset - runStart >= Self.boundarySpacing {
                     boundaries.append(boundary)
                     runStart = offset
@@ -171,6 +175,20 @@ public final class Inflater {
         compressed: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
     ) throws(ZipError) {
+        switch decompress(compressed, into: output) {
+        case .success: return
+        case .fault(let fault): throw sizeFault(entry, fault)
+        }
+    }
+
+    /// What libdeflate says of a stream.
+    enum Verdict: Equatable {
+        case success
+        case fault(InflateStream.Fault)
+    }
+
+    /// Unpacks a stream that is to fill `output` and end with `compressed`.
+    func decompress(_ compressed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Verdict {
         var used = 0
         var made = 0
         // An empty buffer has no address, but libdeflate's arguments must not be null.
@@ -188,10 +206,10 @@ public final class Inflater {
         }
         switch result {
         case LIBDEFLATE_SUCCESS:
-            guard used == compressed.count else { throw sizeFault(entry, .goesOn) }
-            guard made == output.count else { throw sizeFault(entry, .endsEarly) }
-        case LIBDEFLATE_INSUFFICIENT_SPACE: throw sizeFault(entry, .goesOn)
-        default: throw sizeFault(entry, .corrupt)
+            guard used == compressed.count else { return .fault(.goesOn) }
+            return made == output.count ? .success : .fault(.endsEarly)
+        case LIBDEFLATE_INSUFFICIENT_SPACE: return .fault(.goesOn)
+        default: return .fault(.corrupt)
         }
     }
 

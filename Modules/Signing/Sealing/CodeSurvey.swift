@@ -1,0 +1,33 @@
+import FerryBytes
+import FerryCodeSignature
+import FerryMachO
+import FerryZip
+
+/// What one pass over a thin file of code found, whoever signs it: what a second signature need not read again.
+struct CodeSurvey: Sendable {
+    /// The image's start as it is signed: header, load commands and what follows, with every edit made.
+    let header: [UInt8]
+    /// The signature that it had; empty for none.
+    let oldSignature: [UInt8]
+    /// Where the old content ends.
+    let contentEnd: Int
+    /// Where the signature begins.
+    let codeLimit: Int
+    /// Bytes a page.
+    let pageSize: Int
+    /// The digests of the pages up to ``codeLimit``, one after the other.
+    let slots: [HashAlgorithm: [UInt8]]
+    /// What is kept of the packed bytes.
+    let splice: DeflateSplice
+    /// Of all up to ``contentEnd``; `nil` where no seal names the file.
+    let digests: RunningDigests?
+    /// Of what need not be read back; `nil` where all must be.
+    let spliced: SplicedCode?
+
+    /// Whether it was made of the same bytes in the same form as is wanted now.
+    func serves(_ wanted: CodePreparer.Wanted) -> Bool {
+        header == wanted.header && contentEnd == wanted.layout.contentEnd && codeLimit == wanted.layout.codeLimit
+            && pageSize == wanted.recipe.pageSize && wanted.recipe.algorithms.allSatisfy { slots[$0] != nil }
+            && (digests != nil || !wanted.isSealed)
+    }
+}
