@@ -71,6 +71,27 @@ public final class FileSource: ByteSource {
         return Int(status.st_size) == count && now.tv_sec == changed.tv_sec && now.tv_nsec == changed.tv_nsec
     }
 
+    /// What tells the file from every other one on this machine, and from itself before any change, as it was when it was
+    /// opened: device, inode, length, and both times, 8 bytes each or pairs of them.
+    package let identity: [UInt8]
+    /// When anything of it was last changed, its name and place too, in seconds since 1970.
+    package let statusChanged: Int64
+
+    private static func identity(_ status: stat) -> (bytes: [UInt8], changed: Int64) {
+        #if canImport(Darwin)
+        let times = [status.st_mtimespec, status.st_ctimespec]
+        #else
+        let times = [status.st_mtim, status.st_ctim]
+        #endif
+        var bytes: [UInt8] = []
+        for number in [Int64(status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size)]
+            + times.flatMap({ [Int64($0.tv_sec), Int64($0.tv_nsec)] })
+        {
+            bytes.append(number, .little)
+        }
+        return (bytes, Int64(times[1].tv_sec))
+    }
+
     private static func changeTime(_ status: stat) -> timespec {
         #if canImport(Darwin)
         status.st_mtimespec
@@ -102,6 +123,7 @@ public final class FileSource: ByteSource {
         descriptor = opened
         count = Int(status.st_size)
         changed = Self.changeTime(status)
+        (identity, statusChanged) = Self.identity(status)
     }
 
     /// Reads a file that is open already, through a descriptor of its own; throws ``FileFailure``.
@@ -120,6 +142,7 @@ public final class FileSource: ByteSource {
         self.descriptor = copy
         count = Int(status.st_size)
         changed = Self.changeTime(status)
+        (identity, statusChanged) = Self.identity(status)
     }
 
     deinit {

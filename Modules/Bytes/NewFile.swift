@@ -53,9 +53,24 @@ public final class NewFile: Sendable {
         close(descriptor)
     }
 
+    /// Appends bytes; throws ``FileFailure``.
+    public func write(_ bytes: [UInt8]) throws(FileFailure) {
+        var done = 0
+        while done < bytes.count {
+            let wrote = bytes[done...].withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if wrote < 0 {
+                if errno == EINTR { continue }
+                throw FileFailure("write", path, errorNumber: errno)
+            }
+            done += wrote
+        }
+    }
+
     /// Syncs the file and puts it in place of whatever is at ``path``; throws ``FileFailure``, and then nothing changed.
-    public func commit() throws(FileFailure) {
-        guard fsync(descriptor) == 0 else { throw FileFailure("write", path, errorNumber: errno) }
+    ///
+    /// - Parameter syncs: whether it is to outlive a machine that stops; not worth its time for what can be had again.
+    public func commit(syncs: Bool = true) throws(FileFailure) {
+        guard !syncs || fsync(descriptor) == 0 else { throw FileFailure("write", path, errorNumber: errno) }
         let name = hidden ?? Self.hiddenPath(beside: path)
         if hidden == nil {
             guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else {
@@ -67,7 +82,7 @@ public final class NewFile: Sendable {
             unlink(name)
             throw FileFailure("replace", path, errorNumber: number)
         }
-        Self.syncFolder(of: path)
+        if syncs { Self.syncFolder(of: path) }
     }
 
     /// Refuses a place with anything but a regular file in it: a folder, or a device, pipe or socket, which a rename
@@ -103,4 +118,8 @@ public final class NewFile: Sendable {
         // A file name may have 255 bytes.
         return folder(of: path) + "/." + String(decoding: name.utf8.prefix(200), as: UTF8.self) + ".\(random).new"
     }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
 }

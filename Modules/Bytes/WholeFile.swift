@@ -29,21 +29,9 @@ package enum WholeFile {
         permissions: UInt32 = 0o600
     ) throws(FileFailure) {
         let file = try NewFile(path: path, permissions: permissions)
-        var done = 0
-        while done < bytes.count {
-            let wrote = bytes[done...].withUnsafeBytes { systemWrite(file.descriptor, $0.baseAddress, $0.count) }
-            if wrote < 0 {
-                if errno == EINTR { continue }
-                throw FileFailure("write", path, errorNumber: errno)
-            }
-            done += wrote
-        }
+        try file.write(bytes)
         try file.commit()
     }
-}
-
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }
 
 /// Makes a folder, and those above it, where they are missing; by default for this user alone.

@@ -15,6 +15,7 @@ extension Program {
     func runAsProcess() async -> Never {
         // A reader that went away (`| head`, a closed connection) is an error of one write, not the end of an install.
         signal(SIGPIPE, SIG_IGN)
+        MemoryPolicy.apply()
         let environment = ProcessInfo.processInfo.environment
         let console = Console(environment: environment)
         let arguments = Array(CommandLine.arguments.dropFirst())

@@ -31,20 +31,20 @@ public struct ResourceSeal: Sendable {
 
     /// What a seal says of its files, by path; two spellings of `ü` are two files.
     public struct Entries: Sendable, Hashable {
-        private var entries: [[UInt8]: Entry] = [:]
+        private var entries: [ExactText: Entry] = [:]
 
         /// How many there are.
         public var count: Int { entries.count }
 
         /// All of them, in no order.
         public var all: [(path: String, entry: Entry)] {
-            entries.map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
+            entries.map { ($0.key.text, $0.value) }
         }
 
         /// What the seal says of the file at a path.
         public internal(set) subscript(path: String) -> Entry? {
-            get { entries[Array(path.utf8)] }
-            set { entries[Array(path.utf8)] = newValue }
+            get { entries[ExactText(path)] }
+            set { entries[ExactText(path)] = newValue }
         }
     }
 
@@ -76,7 +76,7 @@ public struct ResourceSeal: Sendable {
         var files = PropertyList.Dictionary()
         var files2 = PropertyList.Dictionary()
         let sorted = contents.filter { !isSignaturePart($0.path) }
-            .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+            .sorted { ExactText($0.path) < ExactText($1.path) }
         for (path, content) in sorted {
             if let kind = ResourceRules.version1.kind(of: path), kind != .omitted, case .file(let digests) = content {
                 files[path] =

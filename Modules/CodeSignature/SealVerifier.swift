@@ -1,3 +1,5 @@
+import FerryBytes
+
 /// Compares a seal with the files of its bundle.
 public enum SealVerifier {
     /// What is wrong.
@@ -13,14 +15,14 @@ public enum SealVerifier {
         var faults: [Fault] = []
         let present = contents.filter { !ResourceSeal.isSignaturePart($0.path) }
         // By their bytes: two spellings of `ü` are two files.
-        var names: Set<[UInt8]> = []
+        var names: Set<ExactText> = []
         for (path, content) in present {
-            names.insert(Array(path.utf8))
+            names.insert(ExactText(path))
             faults += check(path, content, seal, bundle)
         }
         let sealed = seal.files2.all + seal.files.all.filter { seal.files2[$0.path] == nil }
         for (path, entry) in sealed {
-            guard !names.contains(Array(path.utf8)), !entry.isOptional, !entry.isNestedCode else { continue }
+            guard !names.contains(ExactText(path)), !entry.isOptional, !entry.isNestedCode else { continue }
             faults.append(
                 Fault(
                     .sealedFileMissing,

@@ -1,3 +1,5 @@
+import FerryBytes
+
 extension PropertyList {
     /// Values under keys, in the order in which they were put in.
     ///
@@ -34,11 +36,11 @@ extension PropertyList {
         /// A new key goes to the end, a known one keeps its place; setting `nil` removes it.
         public subscript(key: String) -> PropertyList? {
             get {
-                guard let place = place(of: ExactText(text: key)) else { return nil }
+                guard let place = place(of: ExactText(key)) else { return nil }
                 return entries[place].value
             }
             set {
-                let wanted = ExactText(text: key)
+                let wanted = ExactText(key)
                 switch (place(of: wanted), newValue) {
                 case (let place?, let value?): entries[place].value = value
                 case (let place?, nil): remove(at: place)
@@ -63,7 +65,7 @@ extension PropertyList {
 
         /// Adds an entry unless the key is there; says whether it did.
         mutating func insert(_ value: PropertyList, forNew key: String) -> Bool {
-            let wanted = ExactText(text: key)
+            let wanted = ExactText(key)
             guard place(of: wanted) == nil else { return false }
             append(wanted, value)
             return true
@@ -108,33 +110,6 @@ extension PropertyList {
             var changed = inner ?? Dictionary()
             changed.set(value, at: path.dropFirst())
             self[first] = .dictionary(changed)
-        }
-    }
-
-    /// Text that is compared by its bytes.
-    struct ExactText: Sendable, Hashable, Comparable {
-        let text: String
-
-        static func == (one: ExactText, other: ExactText) -> Bool {
-            guard one.text.utf8.count == other.text.utf8.count else { return false }
-            let equal = one.text.utf8.withContiguousStorageIfAvailable { own in
-                other.text.utf8.withContiguousStorageIfAvailable { own.elementsEqual($0) }
-            }
-            return (equal ?? nil) ?? one.text.utf8.elementsEqual(other.text.utf8)
-        }
-
-        static func < (one: ExactText, other: ExactText) -> Bool {
-            one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            let hashed: Void? = text.utf8.withContiguousStorageIfAvailable {
-                hasher.combine(bytes: UnsafeRawBufferPointer($0))
-            }
-            if hashed == nil {
-                for byte in text.utf8 { hasher.combine(byte) }
-            }
-            hasher.combine(UInt8(0xFF))
         }
     }
 }

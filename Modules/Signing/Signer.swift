@@ -8,13 +8,17 @@ import FerryZip
 /// All signatures of one signer share its threads, so any number of them may run at once.
 public actor Signer {
     private let workers: Workers
+    private let cache: ArchiveCache?
     private let now: @Sendable () -> Int64
 
     /// Starts the threads.
     ///
     /// - Parameter threadCount: how many; one a core is best.
+    /// - Parameter cache: where what is learnt of archives is kept, so that signing one again takes little; `nil` for
+    ///   nowhere.
     /// - Parameter now: the date for validity and signing times, in seconds since 1970.
-    public init(threadCount: Int, now: @escaping @Sendable () -> Int64) {
+    public init(threadCount: Int, cache: ArchiveCache? = nil, now: @escaping @Sendable () -> Int64) {
+        self.cache = cache
         workers = Workers(count: threadCount)
         self.now = now
     }
@@ -26,13 +30,20 @@ public actor Signer {
             // At most 101 percents, a warning a file, and seven others: bounded by the archive.
             bufferingPolicy: .unbounded
         )
-        let run = SigningRun(request: request, workers: workers, now: now, tell: { sink.yield($0) })
+        let run = SigningRun(request: request, cache: cache, workers: workers, now: now, tell: { sink.yield($0) })
         let task = Task<Result<SignedArchive, SignError>, Never>(executorPreference: workers) {
             let result = await run.result()
             sink.finish()
             return result
         }
         return Signing(events: events, task: task)
+    }
+
+    /// Makes ready to read an archive while it arrives, to be given to the ``SigningRequest`` when it is whole.
+    ///
+    /// - Parameter options: those that it will be signed with, as far as they are known.
+    public nonisolated func readAhead(_ options: SigningOptions) -> ArchiveAhead {
+        ArchiveAhead(options: options, workers: workers)
     }
 
     /// Says what signing would change, or why it would refuse; nothing is written.
@@ -100,23 +111,42 @@ public struct Signing: Sendable {
 
 /// One archive's way from plan to output.
 struct SigningRun: Sendable {
-    let request: SigningRequest
+    var request: SigningRequest
+    let cache: ArchiveCache?
     let workers: Workers
     let now: @Sendable () -> Int64
     let tell: @Sendable (SigningEvent) -> Void
 
     func result() async -> Result<SignedArchive, SignError> {
         do {
-            return .success(try await run())
+            return .success(try await runTwice())
         } catch {
             return .failure(SignError(wrapping: error, .input, request.input, name: request.inputName))
         }
     }
 
-    private func run() async throws -> SignedArchive {
-        let time = now()
+    /// Runs, and once more without what was known of the archive, where that was wrong.
+    private func runTwice() async throws -> SignedArchive {
+        let plan = try await plan(with: cache)
+        do {
+            return try await run(plan)
+        } catch {
+            let isSuspect = error is SurveyMismatch || (error as? SignError)?.code == .verification
+            guard isSuspect, !plan.survey.files.isEmpty else { throw error }
+            if let look = plan.look { cache?.forget(look) }
+            var alone = self
+            alone.request.ahead = nil
+            return try await alone.run(try await alone.plan(with: nil))
+        }
+    }
+
+    private func plan(with cache: ArchiveCache?) async throws -> SigningPlan {
         tell(.phase(.planning))
-        let plan = try await SigningPlan.make(request, now: time, workers: workers)
+        return try await SigningPlan.make(request, now: now(), cache: cache, workers: workers)
+    }
+
+    private func run(_ plan: SigningPlan) async throws -> SignedArchive {
+        let time = now()
         let root = plan.contents.tree.root
         let total = Sealer.files(of: plan).reduce(0) { $0 + $1.size }
         tell(
@@ -133,13 +163,16 @@ struct SigningRun: Sendable {
             tell(.progress(completed: completed, total: total))
         }
         tell(.phase(.sealing))
+        // What stays as it is can go where it will be while the rest is being made.
+        async let copying = copyAhead(sealer.untouched(), of: plan, to: output)
         let sealed = try await sealer.run()
+        let copied = try await copying
         let warnings = plan.warnings + sealed.warnings
         for warning in warnings {
             tell(.warning(warning))
         }
         tell(.phase(.repacking))
-        try write(sealed, of: plan, to: output)
+        try write(sealed, of: plan, to: output, after: copied)
         // What is copied raw was hashed some time before.
         guard plan.contents.source.isUnchanged else {
             throw SignError(
@@ -158,6 +191,7 @@ struct SigningRun: Sendable {
         try Task.checkCancellation()
         tell(.phase(.placing))
         try onOutput { () throws(FileFailure) in try output.commit() }
+        if let look = plan.look { cache?.keep(sealed.learnt, of: plan.contents.source, look) }
         return SignedArchive(
             path: request.output,
             byteCount: size,
@@ -184,13 +218,29 @@ struct SigningRun: Sendable {
         }
     }
 
-    private func write(_ sealed: Sealer.Result, of plan: SigningPlan, to output: NewFile) throws {
+    private func copyAhead(
+        _ entries: [ZipEntry],
+        of plan: SigningPlan,
+        to output: NewFile
+    ) async throws -> CopiedEntries {
+        try copyEntries(entries, from: plan.contents.source, to: output.descriptor, path: request.output) { _ in
+            try Task.checkCancellation()
+        }
+    }
+
+    private func write(
+        _ sealed: Sealer.Result,
+        of plan: SigningPlan,
+        to output: NewFile,
+        after copied: CopiedEntries
+    ) throws {
         try writeArchive(
             sealed.items,
             from: plan.contents.source,
             to: output.descriptor,
             path: request.output,
-            comment: plan.contents.directory.comment
+            comment: plan.contents.directory.comment,
+            after: copied
         ) { _ in try Task.checkCancellation() }
     }
 

@@ -86,6 +86,10 @@ public struct SigningRequest: Sendable {
     public var input: String
     /// What to call it in errors, where its path tells people nothing; `nil` for the path.
     public var inputName: String?
+    /// The SHA-256 of the archive, 32 bytes, where a download made it; `nil` where nobody knows. Only a help to recognise it.
+    public var inputSHA256: [UInt8]?
+    /// What read the archive while it arrived; `nil` for nothing.
+    public var ahead: ArchiveAhead?
     /// Where the signed one goes; whatever is there is replaced once the new one stands.
     public var output: String
     /// With what, and how.

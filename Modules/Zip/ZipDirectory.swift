@@ -10,6 +10,9 @@ public struct ZipDirectory: Sendable {
     /// The archive's own comment, as it is stored.
     public let comment: [UInt8]
 
+    /// The central directory's own bytes: what tells two archives apart but for what they hold.
+    package let bytes: ArraySlice<UInt8>
+
     let tree: PathTree
 
     /// Reads and checks the directory of the archive in `source`.
@@ -31,7 +34,8 @@ public struct ZipDirectory: Sendable {
                 "\(end.entryCount) entries do not fit into a central directory of \(end.directory.count) bytes."
             )
         }
-        let records = try Self.records(try Self.directoryBytes(end, source), count: end.entryCount, limits: limits)
+        bytes = try Self.directoryBytes(end, source)
+        let records = try Self.records(bytes, count: end.entryCount, limits: limits)
         var headers = LocalHeaders(source: source, records: records, directoryOffset: end.directory.lowerBound)
         let places = try headers.places()
 

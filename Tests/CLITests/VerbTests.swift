@@ -212,7 +212,7 @@ struct `ferry demo and bench` {
         let ferry = try Command()
         let result = try await ferry.run(
             ["bench", ferry.kit.path("Harbour.ipa")] + ferry.kit.hands() + [
-                "--runs", "1", "--json", "--against", "cp=cp {in} {out}",
+                "--runs", "1", "--archives", "2", "--json", "--against", "cp=cp {in} {out}",
             ]
         )
         #expect(result.status == 0, "\(result.errors)")
@@ -220,12 +220,15 @@ struct `ferry demo and bench` {
         let length = try ferry.kit.folder.read("Harbour.ipa").count
         #expect(try await Python.value(result.output, "inputBytes") == "\(length)")
         #expect(try await Python.value(result.output, "runs") == "1")
-        let names = ["planning", "sealing", "repacking", "verifying", "placing", "whole", "cp"]
+        let names = [
+            "planning", "sealing", "repacking", "verifying", "placing", "first", "known", "2 one by one", "2 at once",
+            "cp",
+        ]
         for (index, name) in names.enumerated() {
             #expect(try await Python.value(result.output, "rows.\(index).name") == name)
         }
-        #expect(try await Python.value(result.output, "rows.6.output") == "\(length)")
-        #expect(try await Python.value(result.output, "rows.6.failures") == "0")
+        #expect(try await Python.value(result.output, "rows.9.output") == "\(length)")
+        #expect(try await Python.value(result.output, "rows.9.failures") == "0")
     }
 
     @Test func `count the other's failures`() async throws {

@@ -70,6 +70,7 @@ struct `Spliced code` {
         let output = try await Output(minimumOS: 15 << 16)
         let good = try output.desk.folder.read("out/out.ipa")
         var random = SeededGenerator(seed: 77)
+        var found = 0
         for entry in try ZipDirectory(FileSource(path: output.desk.output)).entries {
             guard let spliced = output.sealed.spliced[EntryName(entry.name)] else { continue }
             #expect(spliced.seam.uncompressedOffset > 0x40000)
@@ -83,9 +84,13 @@ struct `Spliced code` {
                 bad[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 try output.desk.folder.write(bad, to: "out/out.ipa")
                 let faults = try await output.report(knowing: true).faults
-                #expect(!faults.isEmpty, "\(entry.name), byte \(place - entry.dataOffset), seed 77")
+                // Within zeros, another distance leads to the same bytes.
+                let isSame = (try? Inflater().contents(of: entry, in: MemorySource(bad))) != nil
+                #expect(faults.isEmpty == isSame, "\(entry.name), byte \(place - entry.dataOffset), seed 77")
+                found += isSame ? 0 : 1
             }
         }
+        #expect(found > 20)
     }
 
     @Test func `is read whole where everything is to be read`() async throws {

@@ -36,15 +36,14 @@ extension Bench {
         let options = try await invocation.signingOptions()
         let bytes = try FileSource(path: input).count
         let folder = try ScratchFolder()
-        let signer = invocation.signer()
-        let request = SigningRequest(input: input, output: folder.path + "/ferry.ipa", options: options)
+        let trial = SigningTrial(input: input, folder: folder.path, options: options, invocation)
 
         var own: [String: [Measurement]] = [:]
         var others: [[Measurement]] = rivals.map { _ in [] }
         var failures = rivals.map { _ in 0 }
         // In turn, so that a machine that slows down slows all of them; the first turn only warms up.
         for turn in 0...runs {
-            for (name, cost) in try await measure(signer, request) where turn > 0 {
+            for (name, cost) in try await trial.turn() where turn > 0 {
                 own[name, default: []].append(cost)
             }
             for (index, rival) in rivals.enumerated() {
@@ -58,9 +57,8 @@ extension Bench {
                 }
             }
         }
-        let names = SigningPhase.allCases.map(\.rawValue) + ["whole"]
         let rows =
-            names.map { Row($0, own[$0] ?? []) }
+            trial.names.map { Row($0, own[$0] ?? []) }
             + rivals.indices.map { Row(rivals[$0].name, others[$0], failures: failures[$0]) }
         let report = Report(
             input: input,
@@ -73,39 +71,10 @@ extension Bench {
         return failures.allSatisfy { $0 == 0 } ? .done : .failed
     }
 
-    /// Signs once; gives what each phase and the whole cost.
-    private static func measure(_ signer: Signer, _ request: SigningRequest) async throws -> [(String, Measurement)] {
-        ProcessUsage.resetPeak()
-        let clock = ContinuousClock()
-        let start = (clock.now, ProcessUsage.processorSeconds())
-        var marks: [(String, ContinuousClock.Instant, Double)] = []
-        let signing = signer.sign(request)
-        for await event in signing.events {
-            guard case .phase(let phase) = event else { continue }
-            marks.append((phase.rawValue, clock.now, ProcessUsage.processorSeconds()))
-        }
-        let signed = try await signing.archive
-        let end = (clock.now, ProcessUsage.processorSeconds())
-        var costs: [(String, Measurement)] = []
-        for (index, mark) in marks.enumerated() {
-            let next = index + 1 < marks.count ? (marks[index + 1].1, marks[index + 1].2) : end
-            costs.append(
-                (mark.0, Measurement(wall: mark.1.duration(to: next.0).inSeconds, processor: next.1 - mark.2))
-            )
-        }
-        let whole = Measurement(
-            wall: start.0.duration(to: end.0).inSeconds,
-            processor: end.1 - start.1,
-            peakMemory: ProcessUsage.peak(),
-            output: signed.byteCount
-        )
-        return costs + [("whole", whole)]
-    }
-
-    /// A table: phases, the whole, and the others beside it.
+    /// A table: phases, a first signature, and the others beside it.
     static func text(_ report: Report) -> String {
-        let whole = report.rows.first { $0.name == "whole" }?.wall ?? 0
-        let header = ["", "wall", "least", "CPU", "memory", "output", "× whole"]
+        let whole = report.rows.first { $0.name == "first" }?.wall ?? 0
+        let header = ["", "wall", "least", "CPU", "memory", "output", "× first"]
         let lines = report.rows.map { row in
             row.wall == 0 && row.failures > 0
                 ? [row.name, "failed", "", "", "", "", ""]
@@ -154,9 +123,14 @@ private final class ScratchFolder: Sendable {
     }
 
     deinit {
-        for name in ["ferry.ipa", "rival.ipa"] {
-            unlink(path + "/" + name)
-        }
-        rmdir(path)
+        removeTree(path)
     }
+}
+
+/// Removes a folder of ours with all that is in it.
+private func removeTree(_ path: String) {
+    for name in (try? folderNames(path)) ?? [] where unlink(path + "/" + name) != 0 {
+        removeTree(path + "/" + name)
+    }
+    rmdir(path)
 }

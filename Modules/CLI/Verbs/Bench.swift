@@ -3,6 +3,14 @@ enum Bench {
     static let verb = Verb(
         name: "bench",
         summary: "measure how long signing takes, beside any other command",
+        discussion: """
+            first: an archive that nobody has signed before, with its phases. known: one that was signed before, by another \
+            identity and under another id. one by one, at once: several archives, by one thread in turn, and by all \
+            threads together.
+
+            Each row is the median of --runs turns, in which everything is measured once: a machine that slows down slows \
+            all of it. Outputs are written to memory where the system has such a place.
+            """,
         examples: [
             .init(
                 purpose: "Against another signer",
@@ -24,6 +32,13 @@ enum Bench {
                 value: "NAME=COMMAND",
                 count: .repeated,
                 help: "another command, in which {in} and {out} stand for the two archives"
+            ),
+            Option(
+                name: "--archives",
+                value: "N",
+                kind: .number(0...64),
+                standard: "8",
+                help: "how many archives are signed at once; 0 leaves those rows out"
             ),
             .json,
         ],

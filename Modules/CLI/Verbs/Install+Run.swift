@@ -35,7 +35,7 @@ extension Install {
             session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
-                signer: invocation.signer(),
+                signer: invocation.signer(cache: invocation.archiveCache),
                 installer: Installer(target: FolderTarget(folder: folder)),
                 center: session.center,
                 workFolder: try Folders(environment: invocation.environment).work()

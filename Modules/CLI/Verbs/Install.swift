@@ -39,6 +39,7 @@ enum Install {
             ),
             Option(name: "--keep", value: "FILE", kind: .file(["ipa"]), help: "keep the signed archive there"),
             .sha256,
+            .noCache,
             .reporter,
             .json,
         ],

@@ -6,7 +6,7 @@ extension Program {
         summary: "carry an app from where it is published to a device, and show how far it is",
         verbs: [
             Install.verb, Sign.verb, Download.verb, Inspect.verb, Verify.verb, IdentityVerb.verb, ProfileVerb.verb,
-            Island.verb, Push.verb, Bench.verb, BenchAPNs.verb, Demo.verb, Completion.verb, Help.verb,
+            CacheVerb.verb, Island.verb, Push.verb, Bench.verb, BenchAPNs.verb, Demo.verb, Completion.verb, Help.verb,
         ]
     )
 }

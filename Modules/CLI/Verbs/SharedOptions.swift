@@ -57,6 +57,12 @@ extension Option {
         help: "the page size of signatures, if not what the app had"
     )
 
+    /// `--no-cache`: nothing that is known of archives.
+    static let noCache = Option(
+        name: "--no-cache",
+        help: "read all of the archive, also if it was signed before, and keep nothing of what is learnt"
+    )
+
     /// `--sha256 HEX`: what the archive's digest must be.
     static let sha256 = Option(
         name: "--sha256",

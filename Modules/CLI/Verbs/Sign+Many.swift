@@ -57,7 +57,7 @@ extension Sign {
             let batch = ManySignings(
                 plan: plan,
                 options: options,
-                signer: invocation.signer(),
+                signer: invocation.signer(cache: invocation.archiveCache),
                 center: session.center,
                 atOnce: arguments.number("--jobs") ?? standardJobs(cores: invocation.coreCount),
                 stopsAtFailure: arguments.flag("--stop-at-first-failure")

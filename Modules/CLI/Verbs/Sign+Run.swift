@@ -48,7 +48,7 @@ extension Sign {
             output: invocation.arguments.required("--output"),
             options: try await invocation.signingOptions()
         )
-        let signing = invocation.signer().sign(request)
+        let signing = invocation.signer(cache: invocation.archiveCache).sign(request)
         try await Session.run(invocation, onCommand: { if $0 == .cancelAll { signing.cancel() } }) { session in
             let signed = try await sign(signing, input, session, invocation)
             try invocation.show(Report(signed), text: text(signed), in: session)

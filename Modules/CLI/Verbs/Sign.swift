@@ -14,6 +14,8 @@ enum Sign {
 
             What may be changed on the way is under its own headings below, and in docs/recipe.md, where it can be had \
             from a file. ferry inspect --plan shows what the same options would do, and writes nothing.
+
+            What is learnt of an archive is kept, so that signing it again takes little: see ferry help cache.
             """,
         examples: [
             .init(
@@ -84,7 +86,7 @@ enum Sign {
                 help: "where the signed archive goes; a folder, for several"
             )
         ] + [Option].signingOrNot.map(sparedByIdentities) + [Option].many.map { $0.under(OptionGroup.many) }
-            + [.reporter, .json],
+            + [.noCache, .reporter, .json],
         alternatives: [Option].signatureAlternatives + [[Option.identities.name]],
         environment: .identity,
         run: run

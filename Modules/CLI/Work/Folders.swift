@@ -1,4 +1,5 @@
 import FerryBytes
+import FerrySigning
 
 #if canImport(Glibc)
 import Glibc
@@ -26,6 +27,9 @@ struct Folders: Sendable {
         state = folder("XDG_STATE_HOME", else: "/.local/state")
         cache = folder("XDG_CACHE_HOME", else: "/.cache")
     }
+
+    /// What is known of archives that were signed before.
+    var archiveCache: ArchiveCache { ArchiveCache(folder: cache + "/archives") }
 
     /// Archives on their way; the folder is made where it is missing.
     func work() throws(FileFailure) -> String {

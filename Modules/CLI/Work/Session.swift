@@ -120,8 +120,15 @@ extension Invocation {
     var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
     /// A signer on all cores, by the machine's clock.
-    func signer() -> Signer {
-        Signer(threadCount: coreCount, now: { Int64(Date().timeIntervalSince1970) })
+    ///
+    /// - Parameter cache: what it knows of archives; `nil` for nothing.
+    func signer(cache: ArchiveCache? = nil, threadCount: Int? = nil) -> Signer {
+        Signer(threadCount: threadCount ?? coreCount, cache: cache, now: { Int64(Date().timeIntervalSince1970) })
+    }
+
+    /// What is known of archives that were signed before; `nil` where `--no-cache` was given.
+    var archiveCache: ArchiveCache? {
+        arguments.flag("--no-cache") ? nil : Folders(environment: environment).archiveCache
     }
 
     /// What checks apps.

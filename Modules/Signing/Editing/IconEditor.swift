@@ -1,4 +1,5 @@
 import FerryAppBundle
+import FerryBytes
 import FerryPropertyList
 
 /// Says which files an app's icon needs, and makes its Info.plist name them.

@@ -48,9 +48,12 @@ struct ArchiveContents: Sendable {
     /// Lays the edits over an archive, and reads the first bytes of every entry of the app.
     ///
     /// What ``OverlayCheck`` objects to must not come here.
+    ///
+    /// - Parameter survey: what an earlier pass found, which need not be looked at again.
     static func read(
         _ opened: OpenedArchive,
         _ overlay: Overlay,
+        survey: ArchiveSurvey = ArchiveSurvey(),
         with workers: Workers
     ) async throws -> ArchiveContents {
         let source = opened.source
@@ -61,6 +64,7 @@ struct ArchiveContents: Sendable {
         let app = tree.root.path + "/"
         let candidates = files.filter { file in
             !file.isDirectory && !file.isSymbolicLink && file.name.beginsExactly(with: app) && file.size >= 28
+                && (file.newContent != nil || !survey.isResource(file.index))
         }
         let edits = overlay.codeEdits
         let looks = try await workers.map(candidates, cost: { _ in 1 }, context: { Inflater() }) { file, inflater in

@@ -37,6 +37,10 @@ struct SigningPlan: Sendable {
     let warnings: [String]
     /// What is left out of the output, by its entry's index: junk, old signatures, dropped extensions.
     let leftOut: Set<Int>
+    /// What an earlier pass found of the archive.
+    var survey = ArchiveSurvey()
+    /// Where what is known is kept.
+    var look: ArchiveCache.Look?
 }
 
 extension SigningPlan {
@@ -117,14 +121,21 @@ extension SigningPlan {
     /// Makes the plan, or refuses with every reason at once.
     ///
     /// - Parameter overlay: edits beside those of the request.
+    /// - Parameter cache: what is known of archives; `nil` for nothing.
     static func make(
         _ request: SigningRequest,
         now: Int64,
         overlay: Overlay = Overlay(),
+        cache: ArchiveCache? = nil,
         workers: Workers
     ) async throws(SignError) -> SigningPlan {
         do {
             let opened = try OpenedArchive(request.input)
+            let look = cache?.look(opened.source, opened.directory, sha256: request.inputSHA256)
+            var survey = look?.survey ?? ArchiveSurvey()
+            if look?.isKnown != true, let ahead = request.ahead {
+                survey = await ahead.survey(of: opened.source, opened.directory)
+            }
             let options = request.options
             let editor = RecipeEditor(options.recipe, on: opened, iconImage: options.iconImage)
             var overlay = overlay
@@ -134,7 +145,7 @@ extension SigningPlan {
             let check = OverlayCheck(overlay, on: opened)
             // The rest is planned all the same, so that people hear of everything at once.
             overlay.forget(check.refused)
-            let contents = try await ArchiveContents.read(opened, overlay, with: workers)
+            let contents = try await ArchiveContents.read(opened, overlay, survey: survey, with: workers)
             var planner = Planner(
                 request: request,
                 contents: contents,
@@ -144,7 +155,10 @@ extension SigningPlan {
             )
             planner.reasons = editor.reasons + injector.reasons + check.reasons + contents.reasons
             planner.warnings = editor.warnings + injector.warnings
-            return try planner.plan()
+            var plan = try planner.plan()
+            plan.survey = survey
+            plan.look = look
+            return plan
         } catch {
             throw SignError(wrapping: error, .refused, request.input, name: request.inputName)
         }

@@ -70,8 +70,9 @@ struct Assembly {
         }
     }
 
-    /// Seals and signs every bundle after all those inside it.
-    mutating func signBundles(identity: Identity?, time: Int64) throws {
+    /// Seals and signs every bundle after all those inside it; gives what is still to be packed.
+    mutating func signBundles(identity: Identity?, time: Int64) throws -> [PreparedCode.Signed] {
+        var done: [PreparedCode.Signed] = []
         // Sorted once: a bundle's files are a run of it.
         var names = contents.keys.sorted()
         for bundle in plan.bundles {
@@ -97,11 +98,20 @@ struct Assembly {
             guard let prepared = waiting[bundle.executable.index] else {
                 preconditionFailure("the plan has only bundles whose executable is code")
             }
-            let (encoded, digests) = try prepared.finish(context)
+            let signed = try prepared.sign(context)
             waiting[bundle.executable.index] = nil
-            replace(bundle.executable, encoded, digests.map { .file($0) })
-            names.insert(executable, at: names.place(of: executable))
+            done.append(signed)
+            if let digests = signed.digests {
+                contents[executable] = .file(digests)
+                names.insert(executable, at: names.place(of: executable))
+            }
         }
+        return done
+    }
+
+    /// A bundle's executable was packed.
+    mutating func pack(_ file: ArchiveFile, _ encoded: EncodedEntry) {
+        fates[file.index] = .replaced(encoded)
     }
 
     private mutating func put(_ bytes: [UInt8], at path: String) {
@@ -114,12 +124,11 @@ struct Assembly {
         }
     }
 
-    /// The output's entries: the old ones in the order in which they lie, then the new ones.
+    /// The output's entries: the old ones in the directory's order, then the new ones.
     func result() -> Sealer.Result {
         let executables = Set(plan.bundles.map(\.executable.index))
         let files = plan.contents.files.filter { !plan.isLeftOut($0) }
         let old = files.filter { $0.entry != nil }
-            .sorted { ($0.entry?.localHeaderOffset ?? 0) < ($1.entry?.localHeaderOffset ?? 0) }
         let date = old.first?.entry?.modified ?? .earliest
         var items: [OutputItem] = (old + files.filter { $0.entry == nil }).map { file in
             let mode = Self.mode(

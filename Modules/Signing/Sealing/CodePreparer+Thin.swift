@@ -38,7 +38,8 @@ extension CodePreparer {
             ),
             known.serves(wanted)
         {
-            return known.prepared(code.file, wanted)
+            guard let entry = code.file.entry, known.fits(entry) else { throw SurveyMismatch() }
+            return known.prepared(code.file, wanted, isNews: false)
         }
         let boundaries = try read(code, image, reader)
         let content = reader.content
@@ -137,8 +138,7 @@ extension CodePreparer {
                 changedPrefix: wanted.changedPrefix
             )
         }
-        let seam = splice?.end
-        let before = seam?.uncompressedOffset ?? 0
+        let before = splice?.seamOffset ?? content.count
         let hashes = CodeHashes(
             pagesOf: UnsafeRawBufferPointer(code),
             pageSize: wanted.recipe.pageSize,
@@ -146,31 +146,22 @@ extension CodePreparer {
             wholeOf: wanted.isSealed ? UnsafeRawBufferPointer(rebasing: content[..<before]) : nil,
             on: workers
         )
-        let image = PreparedCode.Image(recipe: wanted.recipe, layout: layout, codeSlots: hashes.slots)
-        var digests = hashes.whole
-        let spliced = seam.map { SplicedCode(seam: $0, start: digests, content: content, image) }
-        digests?.update(UnsafeRawBufferPointer(rebasing: content[before...]))
         guard let splice else {
-            return PreparedCode(
-                file,
-                .prefix(Self.packed(content), image: image, start: digests),
-                survey: nil,
-                wanted.entitlements
-            )
+            let image = PreparedCode.Image(recipe: wanted.recipe, layout: layout, codeSlots: hashes.slots)
+            let packing = PreparedCode.Packing.prefix(Self.packed(content), image: image, start: hashes.whole)
+            return PreparedCode(file, packing, survey: nil, wanted.entitlements)
         }
-        let slots = Dictionary(uniqueKeysWithValues: zip(image.recipe.algorithms, image.codeSlots))
         let survey = CodeSurvey(
             header: wanted.header,
             oldSignature: oldSignature,
             contentEnd: layout.contentEnd,
             codeLimit: layout.codeLimit,
-            pageSize: image.recipe.pageSize,
-            slots: slots,
+            pageSize: wanted.recipe.pageSize,
+            slots: Dictionary(uniqueKeysWithValues: zip(wanted.recipe.algorithms, hashes.slots)),
             splice: splice,
-            digests: digests,
-            spliced: spliced
+            beforeSeam: hashes.whole
         )
-        return survey.prepared(file, wanted)
+        return survey.prepared(file, wanted, isNews: true)
     }
 
     /// Packs all before the signature anew.
@@ -188,12 +179,13 @@ extension CodePreparer {
 
 extension CodeSurvey {
     /// A file that waits for its seal, signed as is wanted.
-    fileprivate func prepared(_ file: ArchiveFile, _ wanted: CodePreparer.Wanted) -> PreparedCode {
+    fileprivate func prepared(_ file: ArchiveFile, _ wanted: CodePreparer.Wanted, isNews: Bool) -> PreparedCode {
         let image = PreparedCode.Image(
             recipe: wanted.recipe,
             layout: wanted.layout,
             codeSlots: wanted.recipe.algorithms.map { slots[$0] ?? [] }
         )
-        return PreparedCode(file, .splice(splice, image: image, start: digests), survey: self, wanted.entitlements)
+        let packing = PreparedCode.Packing.splice(splice, image: image, start: digests)
+        return PreparedCode(file, packing, survey: self, isNews: isNews, wanted.entitlements)
     }
 }

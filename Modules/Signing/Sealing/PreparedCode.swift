@@ -31,20 +31,29 @@ struct PreparedCode: Sendable {
     let packing: Packing
     /// What a later signature need not find out again; `nil` where it must.
     let survey: CodeSurvey?
+    /// Whether that was found out now.
+    let isNews: Bool
+    /// What need not be read back of it; `nil` where all must be.
+    let spliced: SplicedCode?
     /// Entitlements that were asked for and are not given, with why.
     let droppedEntitlements: [String: String]
     let warnings: [String]
 
-    init(_ file: ArchiveFile, _ packing: Packing, survey: CodeSurvey?, _ entitlements: EntitlementsPlan?) {
+    init(
+        _ file: ArchiveFile,
+        _ packing: Packing,
+        survey: CodeSurvey?,
+        isNews: Bool = true,
+        _ entitlements: EntitlementsPlan?
+    ) {
+        self.isNews = isNews
         self.file = file
         self.packing = packing
         self.survey = survey
+        spliced = survey?.spliced
         droppedEntitlements = entitlements?.dropped ?? [:]
         warnings = entitlements?.warnings.map { "\(file.name): entitlement \($0)" } ?? []
     }
-
-    /// What need not be read back of it; `nil` where all must be.
-    var spliced: SplicedCode? { survey?.spliced }
 }
 
 /// What a signature names besides the code.
@@ -74,23 +83,39 @@ extension PreparedCode.Image {
 }
 
 extension PreparedCode {
-    /// Signs, and gives the packed file and the digests that a seal wants of it, where one does.
-    func finish(_ context: SignatureContext) throws -> (encoded: EncodedEntry, digests: Digests?) {
+    /// A file with its signature, which is still to be packed.
+    struct Signed: Sendable {
+        let file: ArchiveFile
+        /// What a seal wants of it; `nil` where none names it.
+        let digests: Digests?
+        /// What follows the last old byte; of a universal file all bytes.
+        let tail: [UInt8]
+        fileprivate let packing: Packing
+
+        /// Packs the file.
+        func packed() throws -> EncodedEntry {
+            switch packing {
+            case .splice(let splice, _, _): try splice.finish(tail: tail)
+            case .prefix(let prefix, _, _): prefix.finish(tail: tail)
+            case .fat: tail.withUnsafeBytes { Deflate.encode($0) }
+            }
+        }
+    }
+
+    /// Makes the signature.
+    func sign(_ context: SignatureContext) throws -> Signed {
         switch packing {
-        case .splice(let splice, let image, let start):
+        case .splice(_, let image, let start), .prefix(_, let image, let start):
             let tail = try tail(image, context)
-            return (try splice.finish(tail: tail), start?.finish(with: tail))
-        case .prefix(let prefix, let image, let start):
-            let tail = try tail(image, context)
-            return (prefix.finish(tail: tail), start?.finish(with: tail))
+            return Signed(file: file, digests: start?.finish(with: tail), tail: tail, packing: packing)
         case .fat(var bytes, let images):
             for (offset, image) in images {
                 let signature = try image.signature(context)
                 let place = offset + image.layout.codeLimit
                 bytes.replaceSubrange(place..<place + signature.count, with: signature)
             }
-            let encoded = bytes.withUnsafeBytes { Deflate.encode($0) }
-            return (encoded, Digests(of: bytes))
+            let packing = Packing.fat(bytes: [], images: [])
+            return Signed(file: file, digests: Digests(of: bytes), tail: bytes, packing: packing)
         }
     }
 

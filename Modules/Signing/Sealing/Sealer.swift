@@ -17,6 +17,8 @@ struct Sealer: Sendable {
         let droppedEntitlements: [String: [String: String]]
         let signedFileCount: Int
         let warnings: [String]
+        /// All that is known of the archive now; `nil` where that is no more than before.
+        var learnt: ArchiveSurvey?
     }
 
     /// Above this unpacked size one file of code at a time is in memory; its hashing is for all threads.
@@ -34,7 +36,7 @@ struct Sealer: Sendable {
         /// Bytes that were not in the archive.
         case new(EncodedEntry, ResourceSeal.Content)
         case code(PreparedCode)
-        case finished(PreparedCode, EncodedEntry, Digests?)
+        case finished(PreparedCode, PreparedCode.Signed, EncodedEntry)
     }
 
     /// The entries below the app that go into the output, and how many bytes they unpack to.
@@ -45,10 +47,24 @@ struct Sealer: Sendable {
         }
     }
 
+    /// The entries that go into the output as they lie, whatever comes of the others; in the order in which they lie.
+    func untouched() -> [ZipEntry] {
+        let replaced = replacements()
+        return plan.contents.files.filter { file in
+            file.newContent == nil && plan.contents.code[file.index] == nil && !plan.isLeftOut(file)
+                && replaced[EntryName(file.name)] == nil
+        }
+        .compactMap(\.entry)
+        .sorted { $0.localHeaderOffset < $1.localHeaderOffset }
+    }
+
     func run() async throws -> Result {
         let replaced = replacements()
-        let toRead = Self.files(of: plan).filter { replaced[EntryName($0.name)] == nil }
-        let meter = Meter(total: toRead.reduce(0) { $0 + $1.size }, report: progress)
+        let files = Self.files(of: plan).filter { replaced[EntryName($0.name)] == nil }
+        let meter = Meter(total: files.reduce(0) { $0 + $1.size }, report: progress)
+        let known = known(files)
+        let toRead = files.filter { known[$0.index] == nil }
+        meter.add(files.reduce(0) { $0 + (known[$1.index] == nil ? 0 : $1.size) })
         let roles = roles()
         let preparer = CodePreparer(
             source: plan.contents.source,
@@ -59,44 +75,68 @@ struct Sealer: Sendable {
         )
         let code = plan.contents.code
         let source = plan.contents.source
+        let survey = plan.survey
         let signs = plan.request.options.signs
         let isStripped = if case .removed = plan.request.options.signatures { true } else { false }
         let loose = SignatureContext(identity: plan.request.options.identity, time: time)
 
         let hashed = try await workers.map(
             toRead,
-            cost: { code[$0.index] == nil ? min($0.size, Self.hugeCode) : $0.size },
+            cost: { file in
+                guard code[file.index] != nil else { return min(file.size, Self.hugeCode) }
+                return survey.code(file.index) == nil ? file.size : min(file.size, 1 << 18)
+            },
             hugeCost: Self.hugeCode,
             context: { CodeReader() }
         ) { file, reader -> Hashed in
             defer { meter.add(file.size) }
-            guard let found = code[file.index] else { return try Self.hash(file, in: source, reader.inflater) }
+            guard let found = code[file.index] else {
+                let hashed = try Self.hash(file, in: source, reader.inflater)
+                // One of the samples.
+                if case .resource(let digests)? = survey.files[file.index], case .file(let now) = hashed, now != digests
+                {
+                    throw SurveyMismatch()
+                }
+                return hashed
+            }
             guard signs else {
                 return try Self.naming(file) { try preparer.unsigned(found, isStripped: isStripped, reader.inflater) }
             }
             let role = roles[file.index]
             let prepared = try Self.naming(file) {
-                try preparer.prepare(found, as: role ?? Self.looseRole(file), reader)
+                let known = survey.code(file.index)
+                return try preparer.prepare(found, as: role ?? Self.looseRole(file), known: known, reader)
             }
             guard role == nil else { return .code(prepared) }
-            let (encoded, digests) = try prepared.finish(loose)
-            return .finished(prepared, encoded, digests)
+            let signed = try prepared.sign(loose)
+            return .finished(prepared, signed, try signed.packed())
         }
         var assembly = Assembly(plan: plan, replaced: replaced)
+        for file in files {
+            if let digests = known[file.index] { assembly.keep(file, .file(digests)) }
+        }
         for (file, result) in zip(toRead, hashed) {
             switch result {
             case .file(let digests): assembly.keep(file, .file(digests))
             case .link(let target): assembly.keep(file, .link(target: target))
             case .new(let encoded, let content): assembly.replace(file, encoded, content)
             case .code(let prepared): assembly.wait(file, prepared)
-            case .finished(let prepared, let encoded, let digests):
-                assembly.replace(file, encoded, digests.map { .file($0) })
+            case .finished(let prepared, let signed, let encoded):
+                assembly.replace(file, encoded, signed.digests.map { .file($0) })
                 assembly.note(prepared)
             }
         }
         assembly.putInfoPlists()
-        if signs { try assembly.signBundles(identity: plan.request.options.identity, time: time) }
-        return assembly.result()
+        if signs {
+            let signed = try assembly.signBundles(identity: plan.request.options.identity, time: time)
+            let packed = try await workers.map(signed, cost: { $0.tail.count }, context: {}) { signed, _ in
+                try signed.packed()
+            }
+            for (signed, encoded) in zip(signed, packed) { assembly.pack(signed.file, encoded) }
+        }
+        var result = assembly.result()
+        result.learnt = learnt(zip(toRead, hashed))
+        return result
     }
 
     /// Says in an error which file it is about, where it does not say so itself.

@@ -17,19 +17,19 @@ struct SplicedCode: Sendable {
     /// The digests of the pages before that one.
     let slots: [HashAlgorithm: [UInt8]]
 
-    /// What is known of `content`, which is hashed up to the seam by `start`.
-    init(seam: EntrySeam, start: RunningDigests?, content: UnsafeRawBufferPointer, _ image: PreparedCode.Image) {
+    /// What is known of a file by what is kept of it; `nil` where its start was packed anew too.
+    init?(splice: DeflateSplice, start: RunningDigests?, pageSize: Int, slots: [HashAlgorithm: [UInt8]]) {
+        guard let seam = splice.end else { return nil }
+        let page = seam.uncompressedOffset / pageSize
+        let lead = seam.before.suffix(seam.uncompressedOffset - page * pageSize)
+        // A page is no larger than what deflate refers back to.
+        guard lead.count == seam.uncompressedOffset - page * pageSize else { return nil }
         self.seam = seam
         self.start = start
-        pageSize = image.recipe.pageSize
-        let page = seam.uncompressedOffset / pageSize
+        self.pageSize = pageSize
         pageStart = page * pageSize
-        lead = Array(content[pageStart..<seam.uncompressedOffset])
-        var slots: [HashAlgorithm: [UInt8]] = [:]
-        for (algorithm, all) in zip(image.recipe.algorithms, image.codeSlots) {
-            slots[algorithm] = Array(all.prefix(page * algorithm.size))
-        }
-        self.slots = slots
+        self.lead = Array(lead)
+        self.slots = slots.reduce(into: [:]) { $0[$1.key] = Array($1.value.prefix(page * $1.key.size)) }
     }
 
     /// Reads the header and the end of the file back, and checks the signature by them.

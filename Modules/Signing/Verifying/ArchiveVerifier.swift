@@ -114,7 +114,7 @@ struct ArchiveVerifier: Sendable {
             case .broken(let fault): report.faults.append(fault)
             }
         }
-        contents.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        contents.sort { EntryName($0.path) < EntryName($1.path) }
         for bundle in bundles {
             try Task.checkCancellation()
             report.faults += try checkSeal(of: bundle, in: app, contents)
@@ -270,7 +270,7 @@ extension [(path: String, content: ResourceSeal.Content)] {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if self[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
+            if EntryName(self[middle].path) < EntryName(path) {
                 low = middle + 1
             } else {
                 high = middle

@@ -1,4 +1,5 @@
 import FerryAppBundle
+import FerryBytes
 import FerryCodeSignature
 import FerryPropertyList
 

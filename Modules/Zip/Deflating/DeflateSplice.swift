@@ -11,17 +11,17 @@ public struct DeflateSplice: Sendable {
     /// How far deflate refers back.
     static let windowBytes = 32 << 10
 
-    private let head: [UInt8]
+    let head: [UInt8]
     /// In the archive that the entry comes from.
-    private let middle: Range<Int>
-    private let seam: BlockBoundary
-    private let dictionary: [UInt8]
+    let middle: Range<Int>
+    let seam: BlockBoundary
+    let dictionary: [UInt8]
     /// The bytes from the last seam to the cut.
-    private let rest: [UInt8]
-    private let crcBeforeSeam: UInt32
-    private let crcSoFar: UInt32
-    private let cut: Int
-    private let level: Int
+    public let rest: [UInt8]
+    let crcBeforeSeam: UInt32
+    let crcSoFar: UInt32
+    let cut: Int
+    let level: Int
 
     /// Prepares to keep the middle of `entry`.
     ///
@@ -64,9 +64,31 @@ public struct DeflateSplice: Sendable {
         self.seam = seam
         dictionary = Array(content[max(0, seam.uncompressedOffset - Self.windowBytes)..<seam.uncompressedOffset])
         rest = Array(content[seam.uncompressedOffset...])
-        crcBeforeSeam = crc32(of: UnsafeRawBufferPointer(rebasing: content[..<seam.uncompressedOffset]))
-        crcSoFar = rest.withUnsafeBytes { [crcBeforeSeam] in crc32(of: $0, after: crcBeforeSeam) }
+        crcBeforeSeam = FerryZip.crc32(of: UnsafeRawBufferPointer(rebasing: content[..<seam.uncompressedOffset]))
+        crcSoFar = rest.withUnsafeBytes { [crcBeforeSeam] in FerryZip.crc32(of: $0, after: crcBeforeSeam) }
         self.cut = content.count
+        self.level = level
+    }
+
+    init(
+        head: [UInt8],
+        middle: Range<Int>,
+        seam: BlockBoundary,
+        dictionary: [UInt8],
+        rest: [UInt8],
+        crcBeforeSeam: UInt32,
+        crcSoFar: UInt32,
+        cut: Int,
+        level: Int
+    ) {
+        self.head = head
+        self.middle = middle
+        self.seam = seam
+        self.dictionary = dictionary
+        self.rest = rest
+        self.crcBeforeSeam = crcBeforeSeam
+        self.crcSoFar = crcSoFar
+        self.cut = cut
         self.level = level
     }
 
@@ -74,6 +96,14 @@ public struct DeflateSplice: Sendable {
     /// packed anew too.
     public var end: EntrySeam? {
         head.isEmpty ? EntrySeam(boundary: seam, dictionary: dictionary, crc32: crcBeforeSeam) : nil
+    }
+
+    /// How many unpacked bytes come before the last seam.
+    public var seamOffset: Int { seam.uncompressedOffset }
+
+    /// The CRC-32 of all up to the cut and then `tail`.
+    public func crc32(followedBy tail: [UInt8]) -> UInt32 {
+        tail.withUnsafeBytes { FerryZip.crc32(of: $0, after: crcSoFar) }
     }
 
     /// Adds what follows the cut; it may be empty.
@@ -86,9 +116,9 @@ public struct DeflateSplice: Sendable {
         )
         return EncodedEntry(
             method: .deflated,
-            crc32: tail.withUnsafeBytes { crc32(of: $0, after: crcSoFar) },
+            crc32: crc32(followedBy: tail),
             uncompressedSize: cut + tail.count,
-            pieces: [.bytes(head), .original(middle), .bytes(stream.finish([rest, tail]))]
+            pieces: [.bytes(head), .original(middle), .bytes(stream.finish([rest, tail], lastIsPlain: true))]
         )
     }
 }

@@ -31,12 +31,19 @@ final class DeflateStream {
     }
 
     /// Packs the parts one behind the other and ends the stream.
-    func finish(_ parts: [[UInt8]]) -> [UInt8] {
+    ///
+    /// - Parameter plain: whether the last part is one in which little repeats but zeros, as in a signature: a search for
+    ///   more would cost time and find nothing.
+    func finish(_ parts: [[UInt8]], lastIsPlain plain: Bool = false) -> [UInt8] {
         let total = parts.reduce(0) { $0 + $1.count }
         // Enough nearly always; the loop below makes more room otherwise.
         var output = [UInt8](repeating: 0, count: total + total >> 8 + 512)
         var written = 0
         for (index, part) in parts.enumerated() {
+            if plain, index == parts.count - 1, index > 0 {
+                // What came before is packed first, by the old means.
+                written += changing(into: &output, from: written)
+            }
             part.withUnsafeBytes { bytes in
                 var rest = bytes.bindMemory(to: UInt8.self)[...]
                 repeat {
@@ -49,6 +56,18 @@ final class DeflateStream {
         }
         output.removeLast(output.count - written)
         return output
+    }
+
+    /// Goes on by looking for runs alone; gives how many bytes that wrote.
+    private func changing(into output: inout [UInt8], from start: Int) -> Int {
+        output.withUnsafeMutableBufferPointer { buffer in
+            let room = min(buffer.count - start, Self.partBytes)
+            stream.pointee.next_out = buffer.baseAddress.map { $0 + start }
+            stream.pointee.avail_out = UInt32(room)
+            // Where there is no room for what waits, all goes on as it was.
+            _ = deflateParams(stream, 1, Z_RLE)
+            return room - Int(stream.pointee.avail_out)
+        }
     }
 
     private func deflateAll(

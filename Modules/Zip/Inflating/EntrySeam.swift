@@ -10,6 +10,8 @@ public struct EntrySeam: Sendable, Hashable {
     /// The CRC-32 of all unpacked bytes before it.
     let crc32: UInt32
 
+    /// The unpacked bytes right before it, at most 32 KiB.
+    public var before: [UInt8] { dictionary }
     /// How many unpacked bytes come before it.
     public var uncompressedOffset: Int { boundary.uncompressedOffset }
     /// Which packed byte it lies in, or before.

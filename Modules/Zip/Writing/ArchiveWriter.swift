@@ -6,18 +6,54 @@ public import FerryBytes
 /// are copied by one call, with their local headers and data descriptors. `source` may be `nil` if all items are new.
 /// `progress` is told how many bytes are written, at the latest after every 16 MiB; what it throws ends the writing and
 /// comes out as it is. Everything else that is thrown is a ``ZipError``; the file is then of no use.
+///
+/// - Parameter copied: what ``copyEntries(_:from:to:path:progress:)`` wrote to the file before. It stays where it is; the
+///   directory has all items in their order.
 public func writeArchive(
     _ items: [OutputItem],
     from source: FileSource?,
     to descriptor: Int32,
     path: String,
     comment: [UInt8] = [],
+    after copied: CopiedEntries = CopiedEntries(),
     progress: (Int) throws -> Void = { _ in }
 ) throws {
     try withoutActuallyEscaping(progress) { progress in
         let sink = FileSink(source: source, descriptor: descriptor, path: path, progress: progress)
-        var writer = ArchiveWriter(sink: sink, source: source)
+        var writer = ArchiveWriter(sink: sink, source: source, after: copied)
         try writer.write(items, comment: comment)
+    }
+}
+
+/// Entries that were copied to a new archive before anything else of it is known.
+public struct CopiedEntries: Sendable {
+    /// Where each one's local header lies, by the entry's index.
+    fileprivate(set) var offsets: [Int: Int] = [:]
+    /// How many bytes they take.
+    public fileprivate(set) var end = 0
+
+    /// None.
+    public init() {}
+
+    /// Whether it is there.
+    public func contains(_ entry: ZipEntry) -> Bool { offsets[entry.index] != nil }
+}
+
+/// Begins an archive with entries that stay as they are, for ``writeArchive(_:from:to:path:comment:after:progress:)``.
+///
+/// - Parameter entries: of `source`, in the order in which they lie. Those that cannot be copied raw are left out.
+/// - Parameter descriptor: an open, empty file.
+public func copyEntries(
+    _ entries: [ZipEntry],
+    from source: FileSource,
+    to descriptor: Int32,
+    path: String,
+    progress: (Int) throws -> Void = { _ in }
+) throws -> CopiedEntries {
+    try withoutActuallyEscaping(progress) { progress in
+        let sink = FileSink(source: source, descriptor: descriptor, path: path, progress: progress)
+        var writer = ArchiveWriter(sink: sink, source: source)
+        return try writer.copyAhead(entries)
     }
 }
 
@@ -44,7 +80,17 @@ struct ArchiveWriter<Sink: ArchiveSink> {
     /// The range of the source that is to be copied before anything else is written.
     private var run = 0..<0
 
-    init(sink: Sink, source: (any ByteSource)?, alwaysZip64: Bool = false) {
+    /// What is in the file already.
+    private let copied: CopiedEntries
+
+    init(
+        sink: Sink,
+        source: (any ByteSource)?,
+        alwaysZip64: Bool = false,
+        after copied: CopiedEntries = CopiedEntries()
+    ) {
+        self.copied = copied
+        offset = copied.end
         self.sink = sink
         self.source = source
         self.alwaysZip64 = alwaysZip64
@@ -67,8 +113,14 @@ struct ArchiveWriter<Sink: ArchiveSink> {
                 try replace(entry, same, mode: mode)
             case .copy(let entry, let mode):
                 try claim(entry.rawName, entry.name)
-                directory += EntryHeader.central(copying: entry, mode: mode, offset: offset, zip64: alwaysZip64)
-                try copy(entry.localHeaderOffset..<entry.end)
+                let place = copied.offsets[entry.index]
+                directory += EntryHeader.central(
+                    copying: entry,
+                    mode: mode,
+                    offset: place ?? offset,
+                    zip64: alwaysZip64
+                )
+                if place == nil { try copy(entry.localHeaderOffset..<entry.end) }
             case .replace(let entry, let encoded, let mode):
                 try replace(entry, encoded, mode: mode)
             case .new(let name, let mode, let encoded, let modified):
@@ -80,6 +132,20 @@ struct ArchiveWriter<Sink: ArchiveSink> {
         try sink.write(directory)
         try sink.write(end(entryCount: items.count, comment: comment))
         try sink.finish()
+    }
+
+    /// Copies entries before anything else.
+    mutating func copyAhead(_ entries: [ZipEntry]) throws -> CopiedEntries {
+        var copied = CopiedEntries()
+        copied.offsets.reserveCapacity(entries.count)
+        for entry in entries where !entry.hasForeignSeparators {
+            copied.offsets[entry.index] = offset
+            try copy(entry.localHeaderOffset..<entry.end)
+        }
+        try flushRun()
+        try sink.finish()
+        copied.end = offset
+        return copied
     }
 
     private mutating func replace(_ entry: ZipEntry, _ encoded: EncodedEntry, mode: UInt16?) throws {

@@ -19,15 +19,31 @@ struct CodeSurvey: Sendable {
     let slots: [HashAlgorithm: [UInt8]]
     /// What is kept of the packed bytes.
     let splice: DeflateSplice
+    /// Of all before the splice's last seam; `nil` where no seal names the file.
+    let beforeSeam: RunningDigests?
+
     /// Of all up to ``contentEnd``; `nil` where no seal names the file.
-    let digests: RunningDigests?
-    /// Of what need not be read back; `nil` where all must be.
-    let spliced: SplicedCode?
+    var digests: RunningDigests? {
+        guard var digests = beforeSeam else { return nil }
+        digests.update(splice.rest)
+        return digests
+    }
+
+    /// What need not be read back; `nil` where all must be.
+    var spliced: SplicedCode? {
+        SplicedCode(splice: splice, start: beforeSeam, pageSize: pageSize, slots: slots)
+    }
 
     /// Whether it was made of the same bytes in the same form as is wanted now.
     func serves(_ wanted: CodePreparer.Wanted) -> Bool {
         header == wanted.header && contentEnd == wanted.layout.contentEnd && codeLimit == wanted.layout.codeLimit
             && pageSize == wanted.recipe.pageSize && wanted.recipe.algorithms.allSatisfy { slots[$0] != nil }
-            && (digests != nil || !wanted.isSealed)
+            && (beforeSeam != nil || !wanted.isSealed)
+    }
+
+    /// Whether the entry's CRC-32 follows from what is kept, as far as that can be told.
+    func fits(_ entry: ZipEntry) -> Bool {
+        guard splice.end != nil, contentEnd + oldSignature.count == entry.uncompressedSize else { return true }
+        return splice.crc32(followedBy: oldSignature) == entry.crc32
     }
 }
