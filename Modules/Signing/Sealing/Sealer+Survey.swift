@@ -23,6 +23,15 @@ extension Sealer {
         return known
     }
 
+    /// A file of code that is known and read all the same, where what is known was kept by an earlier process.
+    func sampledCode() -> Int? {
+        guard plan.look?.isKnown == true else { return nil }
+        let small = plan.contents.code.values.filter {
+            $0.file.newContent == nil && $0.file.size <= Self.hugeCode && plan.survey.code($0.file.index) != nil
+        }
+        return small.randomElement()?.file.index
+    }
+
     /// What is known now; `nil` where that is no more than before.
     func learnt(_ read: some Sequence<(ArchiveFile, Hashed)>) -> ArchiveSurvey? {
         // Nobody keeps it.
@@ -39,7 +48,7 @@ extension Sealer {
                 survey.files[file.index] = .resource(digests)
             case .code(let prepared), .finished(let prepared, _, _):
                 guard let code = prepared.survey else { continue }
-                isMore = isMore || prepared.isNews
+                isMore = isMore || prepared.isNews && survey.code(file.index)?.agrees(with: code) != true
                 survey.files[file.index] = .code(code)
             case .file, .link, .new: continue
             }

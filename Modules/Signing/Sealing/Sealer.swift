@@ -76,6 +76,7 @@ struct Sealer: Sendable {
         let code = plan.contents.code
         let source = plan.contents.source
         let survey = plan.survey
+        let sample = sampledCode()
         let signs = plan.request.options.signs
         let isStripped = if case .removed = plan.request.options.signatures { true } else { false }
         let loose = SignatureContext(identity: plan.request.options.identity, time: time)
@@ -103,10 +104,13 @@ struct Sealer: Sendable {
                 return try Self.naming(file) { try preparer.unsigned(found, isStripped: isStripped, reader.inflater) }
             }
             let role = roles[file.index]
+            let known = survey.code(file.index)
+            let isSample = file.index == sample
             let prepared = try Self.naming(file) {
-                let known = survey.code(file.index)
-                return try preparer.prepare(found, as: role ?? Self.looseRole(file), known: known, reader)
+                let role = role ?? Self.looseRole(file)
+                return try preparer.prepare(found, as: role, known: isSample ? nil : known, reader)
             }
+            if isSample, let known, let now = prepared.survey, !known.agrees(with: now) { throw SurveyMismatch() }
             guard role == nil else { return .code(prepared) }
             let signed = try prepared.sign(loose)
             return .finished(prepared, signed, try signed.packed())

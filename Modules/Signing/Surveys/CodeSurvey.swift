@@ -41,6 +41,14 @@ struct CodeSurvey: Sendable {
             && (beforeSeam != nil || !wanted.isSealed)
     }
 
+    /// Whether another pass over the same bytes found the same; where it signed in another form, nobody can tell.
+    func agrees(with other: CodeSurvey) -> Bool {
+        guard header == other.header, pageSize == other.pageSize else { return true }
+        let (own, others) = (beforeSeam?.saved, other.beforeSeam?.saved)
+        return slots.allSatisfy { other.slots[$0.key] == nil || other.slots[$0.key] == $0.value }
+            && splice.saved == other.splice.saved && (own == nil || others == nil || own == others)
+    }
+
     /// Whether the entry's CRC-32 follows from what is kept, as far as that can be told.
     func fits(_ entry: ZipEntry) -> Bool {
         guard splice.end != nil, contentEnd + oldSignature.count == entry.uncompressedSize else { return true }
