@@ -34,9 +34,10 @@ struct Sealer: Sendable {
         case file(Digests)
         case link(String)
         /// Bytes that were not in the archive.
-        case new(EncodedEntry, ResourceSeal.Content)
-        case code(PreparedCode)
-        case finished(PreparedCode, PreparedCode.Signed, EncodedEntry)
+        indirect case new(EncodedEntry, ResourceSeal.Content)
+        // Apart, as they are few and large.
+        indirect case code(PreparedCode)
+        indirect case finished(PreparedCode, PreparedCode.Signed, EncodedEntry)
     }
 
     /// The entries below the app that go into the output, and how many bytes they unpack to.

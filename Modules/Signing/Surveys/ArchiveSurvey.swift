@@ -7,7 +7,8 @@ struct ArchiveSurvey: Sendable {
     enum File: Sendable {
         /// No code, with the digests of its bytes.
         case resource(Digests)
-        case code(CodeSurvey)
+        // Apart, as they are few and large.
+        indirect case code(CodeSurvey)
     }
 
     /// By the entries' index.

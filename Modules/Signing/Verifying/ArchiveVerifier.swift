@@ -66,8 +66,8 @@ struct ArchiveVerifier: Sendable {
         case file(Digests)
         case link(String)
         /// Without digests where no seal names it.
-        case code(Digests?, CodeFile)
-        case broken(Fault)
+        indirect case code(Digests?, CodeFile)
+        indirect case broken(Fault)
     }
 
     func run() async throws -> Report {
