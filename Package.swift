@@ -164,6 +164,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ferry-benchmarks",
+            dependencies: ["FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryZip"],
+            path: "Tests/Benchmarks",
+            exclude: ["large_archive.py"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ferry-download-probe",
             dependencies: ["FerryDownload"],
             path: "Tests/DownloadProbe",

@@ -68,30 +68,38 @@ struct BlockSearch {
 
     /// The next place where a header of a block with codes of its own may lie, that is not the last block's.
     private func nextHeader(from start: Int) -> Int? {
-        let end = compressed.count * 8
-        var bit = start
-        // A header with its shortest codes takes more than these; a word is read at once.
-        while bit + 128 <= end {
-            if looksLikeHeader(at: bit) { return bit }
-            bit += 1
+        var byte = start >> 3
+        var first = start & 7
+        // A header takes up to 74 bits before its lengths; words are read at once.
+        while byte + 24 <= compressed.count {
+            let word = compressed.loadUnaligned(fromByteOffset: byte, as: UInt64.self).littleEndian
+            // BFINAL 0, BTYPE 10: a bit for each place where the three stand.
+            var places = ~word & ~(word >> 1) & (word >> 2) & (0xFFFF_FFFF << UInt64(first)) & 0xFFFF_FFFF
+            while places != 0 {
+                let bit = byte * 8 + places.trailingZeroBitCount
+                if looksLikeHeader(at: bit) { return bit }
+                places &= places - 1
+            }
+            byte += 4
+            first = 0
         }
         return nil
     }
 
     private func looksLikeHeader(at bit: Int) -> Bool {
         let word = compressed.loadUnaligned(fromByteOffset: bit >> 3, as: UInt64.self).littleEndian >> UInt64(bit & 7)
-        // BFINAL 0, BTYPE 10, HLIT and HDIST at most 29.
-        guard word & 7 == 0b100, (word >> 3) & 31 <= 29, (word >> 8) & 31 <= 29 else { return false }
+        // HLIT and HDIST at most 29.
+        guard (word >> 3) & 31 <= 29, (word >> 8) & 31 <= 29 else { return false }
         let count = Int((word >> 13) & 15) + 4
         // The code lengths' code must be complete: the sum over all of 2^-length is 1.
+        let start = bit + 17
+        var lengths = compressed.loadUnaligned(fromByteOffset: start >> 3, as: UInt64.self).littleEndian
+        lengths >>= UInt64(start & 7)
         var sum = 0
-        var place = bit + 17
         for _ in 0..<count {
-            let length =
-                compressed.loadUnaligned(fromByteOffset: place >> 3, as: UInt16.self).littleEndian
-                >> UInt16(place & 7) & 7
-            if length > 0 { sum += 128 >> Int(length) }
-            place += 3
+            let length = Int(lengths & 7)
+            sum += length == 0 ? 0 : 128 >> length
+            lengths >>= 3
         }
         return sum == 128
     }

@@ -25,12 +25,17 @@ extension InflateStream {
             prime(bits: 8 - bit & 7, compressed[start] >> UInt8(bit & 7))
             start += 1
         }
-        set(Self.blank)
         let input = compressed.bindMemory(to: UInt8.self).dropFirst(start)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: UnsafeBufferPointer(rebasing: input).baseAddress)
         stream.pointee.avail_in = UInt32(input.count)
         boundary(0, bit)
+        limit -= 64
         var total = 0
+        // Most guesses end here. What stands for the bytes before costs more than that.
+        stream.pointee.next_out = scratch.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = 1
+        guard inflate(stream, Z_TREES) == Z_OK, stream.pointee.avail_out == 1 else { return nil }
+        set(Self.blank)
         while true {
             stream.pointee.next_out = scratch.bindMemory(to: UInt8.self).baseAddress
             stream.pointee.avail_out = UInt32(min(scratch.count, Self.partBytes))
