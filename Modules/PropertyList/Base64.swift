@@ -17,6 +17,7 @@ enum Base64 {
         var group: UInt32 = 0
         var held = 0
         var padded = 0
+        let values = values
         for digit in digits {
             if digit == padding {
                 padded += 1
@@ -48,6 +49,7 @@ enum Base64 {
 
     /// Appends the digits of one line of data.
     static func encode(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8]) {
+        let alphabet = alphabet
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let left = bytes.endIndex - index

@@ -218,10 +218,19 @@ struct XMLReader {
                 }
                 start = position
             } else {
-                position += 1
+                skipText()
             }
         }
         throw fault("it ends inside <\(tag.kind.name)>")
+    }
+
+    /// Moves to the next byte that means something in text.
+    private mutating func skipText() {
+        position = bytes.withUnsafeBufferPointer { [position] bytes in
+            var place = position
+            while place < bytes.count, bytes[place] != UInt8(ascii: "&"), bytes[place] != UInt8(ascii: "<") { place += 1 }
+            return place
+        }
     }
 
     private mutating func reference() throws(PropertyListError) -> [UInt8] {

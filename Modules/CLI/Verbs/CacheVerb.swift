@@ -6,8 +6,8 @@ enum CacheVerb {
         name: "cache",
         summary: "show or forget what is known of archives that were signed before",
         discussion: """
-            To sign an archive, all of it is read and hashed. What is found is kept in $XDG_CACHE_HOME/ferry/archives, about \
-            a hundredth of the archive: to sign it again, with whatever identity, profile, id or name, little is left to do.
+            To sign an archive, all of it is read and hashed. What is found is kept in $XDG_CACHE_HOME/ferry/archives, some \
+            hundredths of the archive: to sign it again, with whatever identity, profile, id or name, little is left to do.
 
             An archive is known as the very file that was read, unchanged, or by its SHA-256. What is known is never \
             believed alone: samples of it are compared with the archive, and every result is checked before it is handed \

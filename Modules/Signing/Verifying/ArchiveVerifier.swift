@@ -70,6 +70,11 @@ struct ArchiveVerifier: Sendable {
         indirect case broken(Fault)
     }
 
+    private enum ReadSeal: Sendable {
+        case seal(ResourceSeal)
+        case fault(Fault)
+    }
+
     func run() async throws -> Report {
         var report = Report()
         let app: AppFiles
@@ -92,6 +97,10 @@ struct ArchiveVerifier: Sendable {
         let contexts = contexts(of: bundles, in: app)
         let prefix = tree.root.path + "/"
         let files = app.files.filter { $0.kind != .folder && $0.path.beginsExactly(with: prefix) }
+        // The app's own seal takes as long to read as all that was packed anew.
+        async let reading = workers.map(bundles, cost: { _ in 1 }, context: { Inflater() }) { bundle, inflater in
+            seal(of: bundle, in: app, inflater)
+        }
         let found = try await workers.map(
             files,
             // Of spliced code little is read.
@@ -115,9 +124,9 @@ struct ArchiveVerifier: Sendable {
             }
         }
         contents.sort { EntryName($0.path) < EntryName($1.path) }
-        for bundle in bundles {
+        for (bundle, seal) in zip(bundles, try await reading) {
             try Task.checkCancellation()
-            report.faults += try checkSeal(of: bundle, in: app, contents)
+            report.faults += check(seal, of: bundle, contents)
             report.faults += checkPermissions(of: bundle, in: app)
         }
         for bundle in bundles where bundle.kind.hasProfile {
@@ -217,22 +226,33 @@ struct ArchiveVerifier: Sendable {
         return CodeFile(path: path, images: images)
     }
 
-    private func checkSeal(
-        of bundle: Bundle,
-        in app: AppFiles,
-        _ contents: [(path: String, content: ResourceSeal.Content)]
-    ) throws -> [Fault] {
+    /// Reads a bundle's seal, or says why it cannot be read.
+    private func seal(of bundle: Bundle, in app: AppFiles, _ inflater: Inflater) -> ReadSeal {
         let path = bundle.path + "/" + ResourceSeal.path
-        let seal: ResourceSeal
         do {
-            guard let bytes = try app.small(path, Inflater()) else {
-                return [
+            guard let bytes = try app.small(path, inflater) else {
+                return .fault(
                     Fault(.sealMissing, at: path, "The bundle has no resource seal.", remedy: "Sign the archive again.")
-                ]
+                )
             }
-            seal = try ResourceSeal(parsing: bytes)
-        } catch let error as any ExplainedError {
-            return [Fault(.sealMissing, at: path, error.message, remedy: "Sign the archive again.")]
+            return .seal(try ResourceSeal(parsing: bytes))
+        } catch {
+            let explained = error as? any ExplainedError
+            return .fault(
+                Fault(.sealMissing, at: path, explained?.message ?? "\(error)", remedy: "Sign the archive again.")
+            )
+        }
+    }
+
+    private func check(
+        _ found: ReadSeal,
+        of bundle: Bundle,
+        _ contents: [(path: String, content: ResourceSeal.Content)]
+    ) -> [Fault] {
+        let seal: ResourceSeal
+        switch found {
+        case .seal(let read): seal = read
+        case .fault(let fault): return [fault]
         }
         let prefix = bundle.path + "/"
         // A bundle's files are a run of the sorted list.
