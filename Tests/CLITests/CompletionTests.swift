@@ -43,7 +43,7 @@ import Testing
                     "--foreign-extensions", "--full-screen",
                     "--game-mode", "--help", "--icon", "--identities", "--inject", "--inject-by", "--inject-weak",
                     "--jobs",
-                    "--json", "--keep-extensions", "--key", "--list", "--min-os", "--name", "--offline",
+                    "--json", "--keep-extensions", "--key", "--list", "--min-os", "--name", "--no-cache", "--offline",
                     "--only-modify",
                     "--output", "--p12", "--page-size", "--password-file", "--pro-motion", "--profile", "--recipe",
                     "--remove", "--remove-dylib", "--remove-placeholders", "--remove-store-files",

@@ -50,6 +50,13 @@ extension FuzzTarget {
             // The other way round it need not be: libdeflate takes the codes 286 and 287, which zlib refuses.
             let walked = try blocks(of: entry, in: source, inflater)
             try expect(walked == nil || walked == whole, "reading with blocks gives the same")
+            try seams(of: entry, in: source, inflater, whole)
+            try tolerate {
+                let found = try LocalEntry.read(at: entry.localHeaderOffset, in: source, front: bytes.count)
+                guard case .entry(let local) = found, local.isSized else { return }
+                try expect(local.isSame(as: entry) || entry.hasDataDescriptor, "an entry is the same by its own header")
+                _ = try local.next(in: source, front: bytes.count)
+            }
         }
         try? directory.checkLinks(in: source, limits: zipLimits)
         for link in entries where link.isSymbolicLink { _ = try? directory.linkTarget(of: link, in: source) }
@@ -64,6 +71,46 @@ extension FuzzTarget {
                     == entries.map { try? inflater.contents(of: $0, in: source) },
                 "a copy has the same contents"
             )
+        }
+    }
+
+    /// Looks for a seam from the end, at several cuts.
+    private static func seams(
+        of entry: ZipEntry,
+        in source: MemorySource,
+        _ inflater: Inflater,
+        _ whole: [UInt8]?
+    ) throws {
+        guard let packed = try? source.bytes(at: entry.dataOffset, count: entry.compressedSize) else { return }
+        for cut in [entry.uncompressedSize, entry.uncompressedSize / 2, min(1, entry.uncompressedSize)] {
+            var input = packed
+            var output = [UInt8](repeating: 0, count: entry.uncompressedSize + Inflater.seamRoom)
+            var boundaries: [BlockBoundary]?
+            try tolerate {
+                boundaries = try input.withUnsafeMutableBytes { input in
+                    try output.withUnsafeMutableBytes {
+                        try inflater.inflateKeepingSeams(entry, compressed: input, into: $0, cut: cut, guessingFrom: 0)
+                    }
+                }
+            }
+            try expect(input == packed, "packed bytes come out as they went in")
+            guard let boundaries else { continue }
+            output.removeLast(Inflater.seamRoom)
+            try expect(output == whole, "reading with a seam gives the same")
+            let splice = output[..<cut].withUnsafeBytes {
+                DeflateSplice(entry: entry, boundaries: boundaries, content: $0, changedPrefix: 0)
+            }
+            guard let splice else { continue }
+            try tolerate {
+                let end = [1, 2, 3] as [UInt8]
+                let encoded = try splice.finish(tail: end)
+                let archive = MemorySource(try archiveBytes([.replace(entry, encoded)], from: source))
+                let again = try ZipDirectory(archive, limits: zipLimits).entries[0]
+                try expect(
+                    try inflater.contents(of: again, in: archive) == output[..<cut] + end,
+                    "a splice holds the new bytes"
+                )
+            }
         }
     }
 

@@ -22,11 +22,22 @@ extension Inflater {
         into output: UnsafeMutableRawBufferPointer,
         cut: Int
     ) throws(ZipError) -> [BlockBoundary] {
+        try inflateKeepingSeams(entry, compressed: compressed, into: output, cut: cut, guessingFrom: Self.guessedBytes)
+    }
+
+    /// The same, guessing for every entry of at least so many unpacked bytes.
+    package func inflateKeepingSeams(
+        _ entry: ZipEntry,
+        compressed: UnsafeMutableRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        cut: Int,
+        guessingFrom guessedBytes: Int
+    ) throws(ZipError) -> [BlockBoundary] {
         let size = entry.uncompressedSize
         guard compressed.count == entry.compressedSize, output.count == size + Self.seamRoom else {
             throw ZipError(.sizeMismatch, entry: entry.name, "There is no room for the entry's \(size) bytes.")
         }
-        if entry.method == .deflated, size >= Self.guessedBytes, cut > 0, cut <= size,
+        if entry.method == .deflated, size >= guessedBytes, cut > 0, cut <= size,
             let seam = guess(compressed, output, size: size, cut: cut)
         {
             try checkCRC(entry, crc32(of: UnsafeRawBufferPointer(rebasing: output[..<size])))
