@@ -73,6 +73,7 @@ let package = Package(
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CPng", "libpng", "libpng-dev"),
+        system("CSQLite", "sqlite3", "libsqlite3-dev"),
         system("CTurbo", "libturbojpeg", "libturbojpeg0-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
@@ -99,6 +100,7 @@ let package = Package(
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
+        module("Record", ["FerryActivity", "FerryBytes", "CSQLite"]),
         module(
             "Signing",
             [
@@ -211,6 +213,7 @@ let package = Package(
             ]
         ),
         tests("PropertyList", ["TestKit"]),
+        tests("Record", ["FerryActivity", "TestKit"]),
         tests("Sample", ["FerryAppBundle", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerryZip", "TestKit"]),
         tests(
             "Signing",
