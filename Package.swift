@@ -60,7 +60,7 @@ let package = Package(
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
         .library(name: "FerryLiveActivity", targets: ["FerryLiveActivity"]),
-        .library(name: "FerryPipeline", targets: ["FerryPipeline"]),
+        .library(name: "FerryPipeline", targets: ["FerryPipeline", "FerryRecord"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
     ],
@@ -119,7 +119,7 @@ let package = Package(
             "Pipeline",
             [
                 "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
-                "FerryActivity",
+                "FerryActivity", "FerryRecord",
             ]
         ),
         .executableTarget(
@@ -208,7 +208,7 @@ let package = Package(
             "Pipeline",
             [
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryIcons", "FerryInstalling",
+                "FerryIcons", "FerryInstalling", "FerryRecord",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
         ),

@@ -7,9 +7,9 @@ public import FerryActivity
 /// not at all. They wait for the disk, never on a thread that tasks share.
 public protocol InstallRecord: Sendable {
     /// Takes a new install, which this process runs from now on; throws ``RecordError/Code/duplicate``.
-    func add(_ install: RecordedInstall) async throws(RecordError)
+    func add(_ id: InstallID, _ request: RecordedRequest, title: String) async throws(RecordError)
 
-    /// Takes over an install that no process runs; throws ``RecordError/Code/running``, ``RecordError/Code/finished`` or
+    /// Takes over an install that no process runs and that has not ended, or failed; throws ``RecordError/Code/running``, ``RecordError/Code/finished`` or
     /// ``RecordError/Code/unknown``.
     func claim(_ id: InstallID) async throws(RecordError) -> RecordedInstall
 
@@ -78,7 +78,7 @@ public enum RecordedFact: Sendable, Hashable {
     case downloaded(RecordedFile)
     /// Its signed archive is there.
     case signed(RecordedSignature)
-    /// It ended. Once only: an install that has ended takes no other end.
+    /// It ended. Once only: an install that has ended takes no other end, unless it failed and is claimed again.
     case finished(Outcome)
 }
 

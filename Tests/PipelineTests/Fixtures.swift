@@ -6,6 +6,7 @@ import FerryCodeSignature
 import FerryDownload
 import FerryInstalling
 import FerryPipeline
+import FerryRecord
 import FerrySample
 import FerrySigning
 import Foundation
@@ -127,10 +128,12 @@ struct Wharf: Sendable {
     let center: ActivityCenter
     let downloader: Downloader
     let pipeline: InstallPipeline
+    let record: SQLiteRecord?
     private let log: ActivityUpdates
 
     init(
         _ folder: TemporaryFolder? = nil,
+        isRecorded: Bool = false,
         stopsSigning: Checkpoint? = nil,
         stopsInstalling: Checkpoint? = nil
     ) async throws {
@@ -153,12 +156,15 @@ struct Wharf: Sendable {
             folder: FolderTarget(folder: folder.path("apps")),
             checkpoint: stopsInstalling
         )
+        record = isRecorded ? try await SQLiteRecord(folder: folder.path("record")) { Date() } : nil
         pipeline = InstallPipeline(
             downloader: downloader,
             signer: signer,
             installer: Installer(target: target),
             center: center,
-            workFolder: folder.path("work")
+            workFolder: folder.path("work"),
+            record: record,
+            partialFolder: folder.path("state")
         )
     }
 
@@ -210,6 +216,7 @@ struct Wharf: Sendable {
     func end() async -> [InstallID: [String]] {
         await downloader.close()
         await center.close(waitingAtMost: .seconds(1))
+        await record?.close()
         var words: [InstallID: [String]] = [:]
         for await update in log {
             guard let fact = update.fact, let id = fact.installID else { continue }

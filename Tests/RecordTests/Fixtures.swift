@@ -58,3 +58,9 @@ struct Ledger: Sendable {
         )
     }
 }
+
+extension SQLiteRecord {
+    func add(_ install: RecordedInstall) async throws {
+        try await add(install.id, install.request, title: install.title)
+    }
+}

@@ -9,28 +9,26 @@ import Darwin
 #endif
 
 extension RecordCore {
-    func add(_ install: RecordedInstall) throws(RecordError) {
+    func add(_ id: InstallID, _ request: RecordedRequest, title: String) throws(RecordError) {
         let database = try database()
         let run = try run()
         try database.transaction { () throws(RecordError) in
-            let there = try database.number("SELECT number FROM install WHERE id = ?", [.text(install.id.rawValue)])
+            let there = try database.number("SELECT number FROM install WHERE id = ?", [.text(id.rawValue)])
             guard there == nil else {
                 throw RecordError(
                     .duplicate,
-                    "\(install.id): there is an install of that id.",
+                    "\(id): there is an install of that id.",
                     remedy: "Give it another id, or go on with the one that is there."
                 )
             }
-            let added = Self.milliseconds(install.addedAt)
             try database.run(
                 """
-                INSERT INTO install (id, request, title, stage, is_held, runner, process, starts, added_at, changed_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+                INSERT INTO install (id, request, title, stage, runner, process, starts, added_at, changed_at)
+                VALUES (?1, ?2, ?3, 'waiting', ?4, ?5, 1, ?6, ?6)
                 """,
                 [
-                    .text(install.id.rawValue), .text(Self.text(install.request)), .text(install.title),
-                    .text(install.stage.rawValue), .flag(install.isHeld), .text(run), .number(Int64(getpid())),
-                    .number(added), .number(added),
+                    .text(id.rawValue), .text(Self.text(request)), .text(title), .text(run), .number(Int64(getpid())),
+                    .number(time),
                 ]
             )
         }
@@ -46,7 +44,10 @@ extension RecordCore {
                 "SELECT number, runner, process, outcome, is_cancelled FROM install WHERE id = ?",
                 [.text(id.rawValue)]
             ) { row throws(RecordError) in
-                found = (row.number(0), row.text(1), Int32(clamping: row.number(2)), !row.isNull(3), row.flag(4))
+                found = (
+                    row.number(0), row.text(1), Int32(clamping: row.number(2)), row.text(3) ?? "failed" != "failed",
+                    row.flag(4)
+                )
             }
             guard let found else { throw .unknown(id.rawValue) }
             guard !found.isOver else { throw .finished(id.rawValue) }
@@ -58,7 +59,11 @@ extension RecordCore {
                 return
             }
             try database.run(
-                "UPDATE install SET runner = ?, process = ?, starts = starts + 1, changed_at = ? WHERE number = ?",
+                """
+                UPDATE install SET runner = ?, process = ?, starts = starts + 1, changed_at = ?, outcome = NULL,
+                message = NULL, remedy = NULL, failed_stage = NULL, finished_at = NULL,
+                stage = CASE stage WHEN 'finished' THEN 'waiting' ELSE stage END WHERE number = ?
+                """,
                 [.text(run), .number(Int64(getpid())), .number(time), .number(found.number)]
             )
         }

@@ -44,8 +44,8 @@ public final class SQLiteRecord: InstallRecord {
     }
 
     /// See ``InstallRecord``.
-    public func add(_ install: RecordedInstall) async throws(RecordError) {
-        try await thread.perform { core throws(RecordError) in try core.add(install) }
+    public func add(_ id: InstallID, _ request: RecordedRequest, title: String) async throws(RecordError) {
+        try await thread.perform { core throws(RecordError) in try core.add(id, request, title: title) }
     }
 
     /// See ``InstallRecord``.
