@@ -127,8 +127,8 @@ let package = Package(
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
-                "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
+                "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
+                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
