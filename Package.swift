@@ -178,6 +178,21 @@ let package = Package(
             path: "Tests/DownloadProbe",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ferry-soak",
+            dependencies: [
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryInstalling", "FerryPipeline", "FerryRecord", "FerrySample", "FerrySigning", "TestKit",
+            ],
+            path: "Tests/Soak",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SoakTests",
+            dependencies: ["TestKit", "ferry-soak"],
+            path: "Tests/SoakTests",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CLITests",
             dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
