@@ -37,17 +37,15 @@ public struct InstallFiles: Sendable {
 
     /// Removes what killed processes left of installs that have ended, or that the record has forgotten.
     ///
-    /// Of one that failed, what has arrived of its download stays: it may be tried again.
+    /// Those of one that failed stay, for it may be tried again at this very moment.
     public func sweep(_ record: some InstallRecord) async throws(RecordError) {
         // In this order: what is there now belongs to an install that was in the record before.
         let archives = Set(((try? folderNames(workFolder)) ?? []).compactMap { Self.id(of: $0) })
         let partials = Set(PartialFiles.names(in: partialFolder).compactMap { Self.id(of: $0) })
         guard !archives.isEmpty || !partials.isEmpty else { return }
         let installs = try await record.installs(all: true)
-        let open = Set(installs.filter { $0.outcome == nil }.map(\.id))
-        let failed = Set(installs.filter { $0.outcome?.failure != nil }.map(\.id))
-        for id in archives.subtracting(open) { remove(id, partial: false) }
-        for id in partials.subtracting(open).subtracting(failed) { remove(id) }
+        let open = Set(installs.filter { $0.outcome == nil || $0.outcome?.failure != nil }.map(\.id))
+        for id in archives.union(partials).subtracting(open) { remove(id) }
     }
 
     private static func id(of name: String) -> InstallID? {

@@ -120,6 +120,8 @@ public actor InstallPipeline {
         }
         if install.isHeld { await center.send(.held(id)) }
         begin(id, request, after: install, nil)
+        // An order that came before it was one of ours rang for nothing.
+        await obeyRecord()
     }
 
     /// Waits for the end of an install.

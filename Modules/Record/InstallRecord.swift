@@ -24,7 +24,8 @@ public protocol InstallRecord: Sendable {
 
     /// Gives an order for installs, whoever runs them; those that have ended or are unknown are passed over.
     ///
-    /// One that is cancelled while no process runs it has ended when this returns.
+    /// One that is cancelled while no process runs it has ended when this returns; one that failed can be cancelled too, and
+    /// then not be gone on with.
     /// - Returns: where each of them stands now.
     func order(_ order: InstallOrder, _ ids: [InstallID]) async throws(RecordError) -> [InstallID: Standing]
 

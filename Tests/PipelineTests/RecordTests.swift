@@ -187,6 +187,29 @@ import Testing
         _ = await first.end()
     }
 
+    @Test func `hears an order that came while it was taken over`() async throws {
+        let quay = try Quay(Cargo.small.get(), pauseAfter: 1000)
+        let first = try await Wharf(isRecorded: true)
+        let id = await first.pipeline.submit(try request(quay.url))
+        await first.pipeline.interruptAll()
+        _ = await first.outcome(of: id)
+        _ = await first.end()
+        let second = try await Wharf(first.folder, isRecorded: true)
+        let other = try await SQLiteRecord(folder: first.folder.path("record")) { Date() }
+        // The pipeline listens already when it takes the install over.
+        let local = await second.pipeline.submit(try request(quay.url))
+        let again = try request(quay.url)
+        async let resumed: Void = second.pipeline.resume(id, again)
+        while try await other.installs(all: false).first?.process == nil { await Task.yield() }
+        _ = try await other.order(.cancel, [id])
+        try await resumed
+        #expect(await second.outcome(of: id) == .cancelled)
+        quay.letGo()
+        _ = try await second.pipeline.result(of: local)
+        await other.close()
+        _ = await second.end()
+    }
+
     @Test func `shares no file with one of the same source`() async throws {
         let quay = try Quay(Cargo.small.get(), pauseAfter: 1000)
         let wharf = try await Wharf(isRecorded: true)
@@ -218,7 +241,11 @@ import Testing
         try wharf.folder.write([1], to: "state/other.part")
         try await InstallFiles(workFolder: wharf.folder.path("work"), partialFolder: wharf.folder.path("state"))
             .sweep(record)
-        #expect(try wharf.files(in: "work") == ["job-open.ipa", "job-open.signed.ipa", "other.ipa"])
+        #expect(
+            try wharf.files(in: "work") == [
+                "job-broken.ipa", "job-broken.signed.ipa", "job-open.ipa", "job-open.signed.ipa", "other.ipa",
+            ]
+        )
         #expect(
             try wharf.files(in: "state") == [
                 "job-broken.part", "job-broken.part.json", "job-open.part", "job-open.part.json", "other.part",

@@ -39,6 +39,19 @@ import Testing
         await other.close()
     }
 
+    @Test func `to cancel ends for good what failed, and nothing else that has ended`() async throws {
+        let ledger = Ledger()
+        let record = try await ledger.open()
+        try await record.add(Ledger.install("failed"))
+        try await record.add(Ledger.install("done"))
+        try await record.write(.finished(.failed(Failure(message: "", remedy: nil, stage: .signing))), of: "failed")
+        try await record.write(.finished(.installed(location: nil)), of: "done")
+        for order in [InstallOrder.hold, .release, .cancel] { _ = try await record.order(order, ["failed", "done"]) }
+        #expect(try await record.installs(all: true).map(\.outcome) == [.cancelled, .installed(location: nil)])
+        await #expect(throws: RecordError.self) { try await record.claim("failed") }
+        await record.close()
+    }
+
     @Test func `to hold is kept for the next process`() async throws {
         let ledger = Ledger()
         let runner = try await ledger.open()

@@ -42,9 +42,16 @@ extension Orders {
                 try invocation.show(Report(install), text: "\(install.id)  \(install.stateWord)  \(title)")
             }
             if chosen.isEmpty { invocation.console.note("There is no install that has not ended.") }
-            // What had ended before took no order.
-            return chosen.contains { $0.outcome != nil } ? .failed : .done
+            // What has another end takes no order.
+            let missed = after.filter { order == .cancel ? $0.outcome != .cancelled : $0.outcome != nil }
+            for install in missed { invocation.console.note(reason(install)) }
+            return missed.isEmpty ? .done : .failed
         }
+    }
+
+    private static func reason(_ install: RecordedInstall) -> String {
+        guard install.outcome == nil else { return "\(install.id): this install has ended (\(install.stateWord))." }
+        return "\(install.id): process \(install.process.map { "\($0)" } ?? "–") has not ended it yet, but will."
     }
 
     /// Removes the files of those that no process ran, and waits a while for those that one runs.
@@ -56,7 +63,7 @@ extension Orders {
     ) async throws {
         let files = try invocation.installFiles()
         for install in chosen where install.process == nil && standings[install.id]?.isFinished == true {
-            if install.outcome == nil || install.outcome == .cancelled { files.remove(install.id) }
+            if install.outcome?.isInstalled != true { files.remove(install.id) }
         }
         let clock = ContinuousClock()
         let start = clock.now

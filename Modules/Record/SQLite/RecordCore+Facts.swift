@@ -168,27 +168,30 @@ extension RecordCore {
         try? database.execute("PRAGMA synchronous = FULL")
     }
 
+    /// One that failed could still be gone on with.
+    private static let mayBeCancelled = "(outcome IS NULL OR outcome = 'failed')"
+
     func order(_ order: InstallOrder, _ ids: [InstallID]) throws(RecordError) -> [InstallID: Standing] {
         let database = try database()
         return try database.transaction { () throws(RecordError) in
             for id in ids {
                 let (change, condition) =
                     switch order {
-                    case .hold: ("is_held = 1", "is_held = 0")
-                    case .release: ("is_held = 0", "is_held = 1")
-                    case .cancel: ("is_cancelled = 1", "is_cancelled = 0")
+                    case .hold: ("is_held = 1", "is_held = 0 AND outcome IS NULL")
+                    case .release: ("is_held = 0", "is_held = 1 AND outcome IS NULL")
+                    case .cancel: ("is_cancelled = 1", "is_cancelled = 0 AND \(Self.mayBeCancelled)")
                     }
                 try database.run(
                     """
                     UPDATE install SET \(change), revision = revision + 1, changed_at = ?
-                    WHERE id = ? AND outcome IS NULL AND \(condition)
+                    WHERE id = ? AND \(condition)
                     """,
                     [.number(time), .text(id.rawValue)]
                 )
                 guard order == .cancel else { continue }
                 var idle: Int64?
                 try database.rows(
-                    "SELECT number, runner FROM install WHERE id = ? AND outcome IS NULL",
+                    "SELECT number, runner FROM install WHERE id = ? AND \(Self.mayBeCancelled)",
                     [.text(id.rawValue)]
                 ) { row throws(RecordError) in
                     if !isAlive(row.text(1)) { idle = row.number(0) }
