@@ -94,12 +94,15 @@ final class Checkpoint: Sendable {
 struct StoppedTarget: InstallTarget {
     let folder: FolderTarget
     let checkpoint: Checkpoint?
+    /// Stops once the app stands.
+    let afterwards: Checkpoint?
     private let threads = BlockingExecutor()
     var name: String { folder.name }
 
-    init(folder: FolderTarget, checkpoint: Checkpoint?) {
+    init(folder: FolderTarget, checkpoint: Checkpoint?, afterwards: Checkpoint?) {
         self.folder = folder
         self.checkpoint = checkpoint
+        self.afterwards = afterwards
     }
 
     func install(
@@ -108,12 +111,12 @@ struct StoppedTarget: InstallTarget {
     ) async throws(InstallError) -> InstalledApp {
         let result = await withTaskExecutorPreference(threads) { () async -> Result<InstalledApp, InstallError> in
             do throws(InstallError) {
-                return .success(
-                    try await folder.install(path) { event in
-                        tell(event)
-                        checkpoint?.pass()
-                    }
-                )
+                let app = try await folder.install(path) { event in
+                    tell(event)
+                    checkpoint?.pass()
+                }
+                afterwards?.pass()
+                return .success(app)
             } catch {
                 return .failure(error)
             }
@@ -135,7 +138,8 @@ struct Wharf: Sendable {
         _ folder: TemporaryFolder? = nil,
         isRecorded: Bool = false,
         stopsSigning: Checkpoint? = nil,
-        stopsInstalling: Checkpoint? = nil
+        stopsInstalling: Checkpoint? = nil,
+        stopsInstalled: Checkpoint? = nil
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
@@ -154,7 +158,8 @@ struct Wharf: Sendable {
         }
         let target = StoppedTarget(
             folder: FolderTarget(folder: folder.path("apps")),
-            checkpoint: stopsInstalling
+            checkpoint: stopsInstalling,
+            afterwards: stopsInstalled
         )
         record = isRecorded ? try await SQLiteRecord(folder: folder.path("record")) { Date() } : nil
         pipeline = InstallPipeline(

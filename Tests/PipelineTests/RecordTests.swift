@@ -223,6 +223,29 @@ import Testing
         _ = await wharf.end()
     }
 
+    @Test func `that stands is installed, though it was cancelled a moment later`() async throws {
+        let checkpoint = Checkpoint()
+        let wharf = try await Wharf(isRecorded: true, stopsInstalled: checkpoint)
+        let id = await wharf.pipeline.submit(try request(try wharf.folder.write(Cargo.small.get(), to: "Harbour.ipa")))
+        await checkpoint.reached()
+        await wharf.pipeline.cancel(id)
+        checkpoint.open()
+        #expect(await wharf.outcome(of: id)?.isInstalled == true)
+        #expect(try wharf.files(in: "apps").contains("com.example.harbour/Harbour.app/Info.plist"))
+        #expect(try await wharf.record?.installs(all: true).first?.outcome?.isInstalled == true)
+        #expect(try left(wharf) == [])
+        _ = await wharf.end()
+    }
+
+    @Test func `that cannot be written down is not begun`() async throws {
+        let wharf = try await Wharf(isRecorded: true)
+        await wharf.record?.close()
+        let id = await wharf.pipeline.submit(try request(try wharf.folder.write(Cargo.small.get(), to: "Harbour.ipa")))
+        #expect(await wharf.outcome(of: id)?.failure?.message == "The record is closed.")
+        #expect(try wharf.files(in: "apps") == [])
+        #expect(await wharf.end(id) == ["added Harbour.ipa", "failed while waiting"])
+    }
+
     @Test func `leaves nothing that a later process does not sweep`() async throws {
         let wharf = try await Wharf(isRecorded: true)
         let record = try #require(wharf.record)

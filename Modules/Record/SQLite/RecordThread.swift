@@ -19,7 +19,8 @@ final class RecordThread: Sendable {
     private struct Inbox {
         var jobs: [Job] = []
         var progress: [String: StageNote] = [:]
-        var watchers: [AsyncStream<Void>.Continuation] = []
+        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastWatcher = 0
         var isClosed = false
     }
 
@@ -78,9 +79,14 @@ final class RecordThread: Sendable {
     /// Rings when another process wrote.
     func watch() -> AsyncStream<Void> {
         let (rings, ring) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let isClosed = inbox.withLock { inbox in
-            inbox.watchers.append(ring)
-            return inbox.isClosed
+        let (number, isClosed) = inbox.withLock { inbox in
+            inbox.lastWatcher += 1
+            inbox.watchers[inbox.lastWatcher] = ring
+            return (inbox.lastWatcher, inbox.isClosed)
+        }
+        // Once nobody listens, it need not look.
+        ring.onTermination = { [weak self] _ in
+            _ = self?.inbox.withLock { $0.watchers.removeValue(forKey: number) }
         }
         if isClosed { ring.finish() }
         bell.signal()
@@ -142,8 +148,8 @@ extension RecordThread {
             }
         }
         let watchers = inbox.withLock { inbox in
-            defer { inbox.watchers = [] }
-            return inbox.watchers
+            defer { inbox.watchers = [:] }
+            return inbox.watchers.values.map(\.self)
         }
         for watcher in watchers { watcher.finish() }
     }
@@ -157,7 +163,7 @@ extension RecordThread {
     }
 
     private func ring() {
-        for watcher in inbox.withLock({ $0.watchers }) { watcher.yield() }
+        for watcher in inbox.withLock({ $0.watchers.values.map(\.self) }) { watcher.yield() }
     }
 }
 
