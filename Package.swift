@@ -60,7 +60,7 @@ let package = Package(
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
         .library(name: "FerryJSONLogReporter", targets: ["FerryJSONLogReporter"]),
         .library(name: "FerryLiveActivity", targets: ["FerryLiveActivity"]),
-        .library(name: "FerryPipeline", targets: ["FerryPipeline"]),
+        .library(name: "FerryPipeline", targets: ["FerryPipeline", "FerryRecord"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
     ],
@@ -73,6 +73,7 @@ let package = Package(
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CPng", "libpng", "libpng-dev"),
+        system("CSQLite", "sqlite3", "libsqlite3-dev"),
         system("CTurbo", "libturbojpeg", "libturbojpeg0-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
         module("Bytes", ["CKernel"]),
@@ -99,6 +100,7 @@ let package = Package(
         module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
+        module("Record", ["FerryActivity", "FerryBytes", "CSQLite"]),
         module(
             "Signing",
             [
@@ -117,7 +119,7 @@ let package = Package(
             "Pipeline",
             [
                 "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
-                "FerryActivity",
+                "FerryActivity", "FerryRecord",
             ]
         ),
         .executableTarget(
@@ -125,8 +127,8 @@ let package = Package(
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
-                "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerrySample",
-                "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
+                "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
+                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -176,6 +178,21 @@ let package = Package(
             path: "Tests/DownloadProbe",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ferry-soak",
+            dependencies: [
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryInstalling", "FerryPipeline", "FerryRecord", "FerrySample", "FerrySigning", "TestKit",
+            ],
+            path: "Tests/Soak",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SoakTests",
+            dependencies: ["TestKit", "ferry-soak"],
+            path: "Tests/SoakTests",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CLITests",
             dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
@@ -206,11 +223,12 @@ let package = Package(
             "Pipeline",
             [
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
-                "FerryIcons", "FerryInstalling",
+                "FerryIcons", "FerryInstalling", "FerryRecord",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
         ),
         tests("PropertyList", ["TestKit"]),
+        tests("Record", ["FerryActivity", "TestKit"]),
         tests("Sample", ["FerryAppBundle", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerryZip", "TestKit"]),
         tests(
             "Signing",

@@ -21,6 +21,9 @@ public struct DownloadRequest: Sendable {
     public var startsHeld: Bool
     /// Whether a local file is copied to ``destination``. Otherwise it is used where it lies.
     public var copiesLocalFile: Bool
+    /// What the partial file is called in the state folder, so that ``PartialFiles`` finds it without the URL: letters,
+    /// digits and dashes. `nil` makes a name of the URL and the destination.
+    public var partialName: String?
 
     /// Asks for `url` to become the file at `destination`.
     public init(
@@ -89,6 +92,13 @@ extension DownloadRequest {
                 .badRequest,
                 "The expected length is \(expectedLength).",
                 remedy: "Give none, or zero and up."
+            )
+        }
+        if let partialName, !PartialFiles.isName(partialName) {
+            throw DownloadError(
+                .badRequest,
+                "“\(partialName)” is no name for a partial file.",
+                remedy: "Use letters, digits and dashes."
             )
         }
         guard !destination.isEmpty, !destination.utf8.contains(0) else {

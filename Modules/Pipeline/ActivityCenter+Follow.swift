@@ -6,16 +6,20 @@ public import FerrySigning
 extension ActivityCenter {
     /// Tells what a download does, and gives its file in the end.
     ///
+    /// - Parameter progress: called with how far it is, beside what is told.
     /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done;
     ///   gives whether that is to be told.
     public nonisolated(nonsending) func follow(
         _ download: Download,
         of id: InstallID,
+        progress: (StageProgress) -> Void = { _ in },
         heldChanged: (_ isHeld: Bool) async -> Bool = { _ in true }
     ) async throws -> DownloadedFile {
         for await event in download.events {
             switch event {
-            case .progress(let completed, let total): await send(.progress(id, .bytes(completed, of: total)))
+            case .progress(let completed, let total):
+                progress(.bytes(completed, of: total))
+                await send(.progress(id, .bytes(completed, of: total)))
             case .started(let total, let resumed):
                 await send(.progress(id, .bytes(resumed, of: total)))
                 if resumed > 0 {
@@ -37,12 +41,14 @@ extension ActivityCenter {
     /// Tells what a signature does, and gives the signed archive in the end.
     ///
     /// - Parameter title: what people call it; `nil` for the app's name, once that is known.
+    /// - Parameter progress: called with how far it is, beside what is told.
     /// - Parameter planned: called when the plan stands and the app's name was told; what follows is told after it. The
     ///   signature does not wait for it.
     public nonisolated(nonsending) func follow(
         _ signing: Signing,
         of id: InstallID,
         titled title: String? = nil,
+        progress: (StageProgress) -> Void = { _ in },
         planned: () async -> Void = {}
     ) async throws -> SignedArchive {
         for await event in signing.events {
@@ -51,6 +57,7 @@ extension ActivityCenter {
                 await send(.named(id, title: title ?? name, bundleID: identifier, version: version))
                 await planned()
             case .progress(let completed, let total):
+                progress(.bytes(Int64(completed), of: Int64(total)))
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
             case .warning(let text): await send(.note(id, text))
             case .phase: break
@@ -60,13 +67,17 @@ extension ActivityCenter {
     }
 
     /// Tells what an install on a target does, and gives the installed app in the end.
+    ///
+    /// - Parameter progress: called with how far it is, beside what is told.
     public nonisolated(nonsending) func follow(
         _ installation: Installation,
-        of id: InstallID
+        of id: InstallID,
+        progress: (StageProgress) -> Void = { _ in }
     ) async throws -> InstalledApp {
         for await event in installation.events {
             switch event {
             case .progress(let completed, let total):
+                progress(.bytes(Int64(completed), of: Int64(total)))
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
             case .step: break
             }

@@ -1,12 +1,13 @@
 public import FerryActivity
-import FerryBytes
 public import FerryDownload
 public import FerryInstalling
+public import FerryRecord
 public import FerrySigning
 
 /// Takes apps from their source to their target: download → sign → install, each as its own task, all in one activity.
 ///
-/// A stage knows neither the next nor who is told; the pipeline reads its events and tells the ``ActivityCenter``.
+/// A stage knows neither the next nor who is told; the pipeline reads its events and tells the ``ActivityCenter``. With a
+/// record, installs outlive the process: ``resume(_:_:)`` goes on with one, and orders come from other processes too.
 public actor InstallPipeline {
     /// How many archives are fetched at once.
     public static let downloadLimit = 4
@@ -15,253 +16,163 @@ public actor InstallPipeline {
     /// How many are installed at once: one, for a target takes them one by one.
     public static let installingLimit = 1
 
-    private struct Job {
+    /// Why an install ends before its time.
+    enum Ending {
+        /// Somebody does not want it any more.
+        case cancelled
+        /// Its process ends; another one goes on with it.
+        case interrupted
+    }
+
+    struct Job {
         var isHeld = false
-        /// Whether it was cancelled before it had a task.
-        var isCancelled = false
+        /// Of the last order that was obeyed.
+        var revision: Int64 = -1
+        var ending: Ending?
         var download: DownloadID?
         /// Whether the download was told what to do, so that what it says of being held is only an echo.
         var hasOrders = false
         var task: Task<Result<InstallResult, any Error>, Never>?
+        /// Stops the work of a stage at once; the task's own cancellation comes to it only in its turn.
+        var stop: (@Sendable () -> Void)?
         /// The install's task, where it waits to be released.
         var gate: CheckedContinuation<Void, Never>?
     }
 
-    private let downloader: Downloader
-    private let signer: Signer
-    private let installer: Installer
-    private let center: ActivityCenter
-    private let workFolder: String
-    private let downloads = Turnstile(limit: InstallPipeline.downloadLimit)
-    private let signings = Turnstile(limit: InstallPipeline.signingLimit)
-    private let installs = Turnstile(limit: InstallPipeline.installingLimit)
-    private var jobs: [InstallID: Job] = [:]
+    let downloader: Downloader
+    let signer: Signer
+    let installer: Installer
+    let center: ActivityCenter
+    let record: (any InstallRecord)?
+    let files: InstallFiles
+    let downloads = Turnstile(limit: InstallPipeline.downloadLimit)
+    let signings = Turnstile(limit: InstallPipeline.signingLimit)
+    let installs = Turnstile(limit: InstallPipeline.installingLimit)
+    var jobs: [InstallID: Job] = [:]
+    private var ended = EndedInstalls()
+    /// Hears orders of other processes. Cancelled by `deinit`.
+    private var listener: Task<Void, Never>?
 
     /// Connects the stages.
     ///
     /// - Parameter workFolder: where archives lie on their way; it must exist. The same one in the next process lets
     ///   downloads go on.
+    /// - Parameter record: what every install is written into; `nil` writes nothing.
+    /// - Parameter partialFolder: the downloader's `stateFolder`, which the files of cancelled installs are removed from;
+    ///   needed with a record.
     public init(
         downloader: Downloader,
         signer: Signer,
         installer: Installer,
         center: ActivityCenter,
-        workFolder: String
+        workFolder: String,
+        record: (any InstallRecord)? = nil,
+        partialFolder: String = ""
     ) {
         self.downloader = downloader
         self.signer = signer
         self.installer = installer
         self.center = center
-        self.workFolder = workFolder
+        self.record = record
+        files = InstallFiles(workFolder: workFolder, partialFolder: partialFolder)
     }
 
-    /// Begins an install; it goes on by itself until it ends or is cancelled.
+    deinit {
+        listener?.cancel()
+    }
+
+    /// How many installs have not ended.
+    public var unfinishedCount: Int { jobs.count }
+
+    /// Begins an install; it goes on by itself until it ends, is cancelled, or is interrupted.
     public func submit(_ request: InstallRequest) async -> InstallID {
-        let id = InstallID(rawValue: String(UInt64.random(in: 0...UInt64.max), radix: 36))
+        let id = InstallID.random()
+        let title = request.title ?? Self.title(request.source)
         jobs[id] = Job()
-        await center.send(.added(id, title: request.title ?? Self.title(request.source)))
-        // Owned by the job; `cancel(_:)` cancels it.
-        let task = Task { await self.run(id, request) }
-        jobs[id]?.task = task
-        if jobs[id]?.isCancelled == true { task.cancel() }
+        var failure: RecordError?
+        if let record {
+            let recorded =
+                request.recorded
+                ?? RecordedRequest(source: RecordedSource(request.source), target: installer.target.name)
+            do throws(RecordError) {
+                try await record.add(id, recorded, title: title)
+            } catch {
+                failure = error
+            }
+        }
+        await center.send(.added(id, title: title))
+        begin(id, request, after: nil, failure)
         return id
     }
 
-    /// Waits for the end of an install; a task that is cancelled while it waits cancels the install.
+    /// Goes on with an install of the record that no process runs, held where it was held; `request` is what was asked
+    /// for, with its secrets.
+    public func resume(_ id: InstallID, _ request: InstallRequest) async throws(RecordError) {
+        guard let record else { throw RecordError(.unknown, "\(id): this pipeline has no record.") }
+        let install = try await record.claim(id)
+        ended.forget(id)
+        jobs[id] = Job(isHeld: install.isHeld)
+        await center.send(.added(id, title: install.title))
+        if install.bundleID != nil {
+            await center.send(
+                .named(id, title: install.title, bundleID: install.bundleID, version: install.version)
+            )
+        }
+        if install.isHeld { await center.send(.held(id)) }
+        begin(id, request, after: install, nil)
+        // An order that came before it was one of ours rang for nothing.
+        await obeyRecord()
+    }
+
+    /// Waits for the end of an install.
+    ///
+    /// A task that is cancelled while it waits interrupts the install; without a record, that is its end. The results of
+    /// the last thousand are kept for who asks late.
     public func result(of id: InstallID) async throws -> InstallResult {
+        if let result = ended[id] { return try result.get() }
         guard let task = jobs[id]?.task else { throw CancellationError() }
         return try await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
-            Task { await self.open(id) }
+            // Owned by nobody: it ends at once.
+            Task { await self.end(id, .interrupted) }
         }.get()
     }
 
-    /// Holds an install where it is: a download stops, and a later stage does not begin.
-    public func hold(_ id: InstallID) async {
-        guard let job = jobs[id], !job.isHeld else { return }
-        jobs[id]?.isHeld = true
-        await center.send(.held(id))
-        await order(id)
+    private func begin(
+        _ id: InstallID,
+        _ request: InstallRequest,
+        after install: RecordedInstall?,
+        _ failure: RecordError?
+    ) {
+        listen()
+        // Owned by the job; whoever ends the install cancels it.
+        let task = Task {
+            let result = await self.run(id, request, after: install, failure)
+            self.forget(id, result)
+            return result
+        }
+        jobs[id]?.task = task
+        if jobs[id]?.ending != nil { task.cancel() }
     }
 
-    /// Lets a held install go on.
-    public func release(_ id: InstallID) async {
-        guard let job = jobs[id], job.isHeld else { return }
-        jobs[id]?.isHeld = false
-        await center.send(.released(id))
-        await order(id)
-        open(id)
+    private func forget(_ id: InstallID, _ result: Result<InstallResult, any Error>) {
+        jobs[id] = nil
+        ended.add(id, result)
     }
 
-    /// Holds every install that has not ended.
-    public func holdAll() async {
-        for id in await unfinished() {
-            await hold(id)
+    private func listen() {
+        guard let record, listener == nil else { return }
+        let changes = record.changes()
+        listener = Task { [weak self] in
+            for await _ in changes { await self?.obeyRecord() }
         }
     }
 
-    /// Lets every held install go on.
-    public func releaseAll() async {
-        for id in await unfinished() {
-            await release(id)
-        }
-    }
-
-    /// Ends an install; what of a download has arrived is kept for the next time.
-    public func cancel(_ id: InstallID) {
-        jobs[id]?.isCancelled = true
-        jobs[id]?.task?.cancel()
-        open(id)
-    }
-
-    /// Ends every install.
-    public func cancelAll() {
-        for id in Array(jobs.keys) {
-            cancel(id)
-        }
-    }
-
-    /// Tells the download what holds now, whatever came in between.
-    private func order(_ id: InstallID) async {
-        var told: Bool?
-        while let job = jobs[id], let download = job.download, told != job.isHeld {
-            told = job.isHeld
-            jobs[id]?.hasOrders = true
-            if job.isHeld {
-                await downloader.hold(download)
-            } else {
-                await downloader.release(download)
-            }
-        }
-    }
-
-    private func unfinished() async -> [InstallID] {
-        await center.activity.unfinished.map(\.id)
-    }
-
-    private func open(_ id: InstallID) {
-        jobs[id]?.gate?.resume()
-        jobs[id]?.gate = nil
-    }
-
-    private static func title(_ source: String) -> String {
+    static func title(_ source: String) -> String {
         // Without the query of a URL, which may hold a token.
         let path = source.prefix { $0 != "?" && $0 != "#" }
         return path.split(separator: "/").last.map(String.init) ?? source
-    }
-}
-
-extension InstallPipeline {
-    private func run(_ id: InstallID, _ request: InstallRequest) async -> Result<InstallResult, any Error> {
-        var stage = Stage.waiting
-        do {
-            let result = try await walk(id, request, &stage)
-            await center.send(.finished(id, .installed(location: result.location)))
-            return .success(result)
-        } catch {
-            await center.send(.finished(id, Self.outcome(of: error, in: stage)))
-            return .failure(error)
-        }
-    }
-
-    /// How an activity tells of an error.
-    public static func outcome(of error: any Error, in stage: Stage) -> Outcome {
-        let explained = error as? any ExplainedError
-        if error is CancellationError || explained?.isCancellation == true { return .cancelled }
-        return .failed(
-            Failure(message: explained?.message ?? "\(error)", remedy: explained?.remedy, stage: stage)
-        )
-    }
-
-    private func walk(_ id: InstallID, _ request: InstallRequest, _ stage: inout Stage) async throws -> InstallResult {
-        let name = try WorkName(for: request.source, in: workFolder)
-        defer { name.giveUp() }
-        stage = .downloading
-        let file = try await enter(downloads, id) { try await self.download(id, request, to: name.path + ".ipa") }
-        defer {
-            if !file.isOriginal { removeFile(file.path) }
-        }
-
-        var archive = file.path
-        var signed: SignedArchive?
-        if let options = request.signing {
-            stage = .signing
-            let output = request.signedArchive ?? name.path + ".signed.ipa"
-            var wanted = SigningRequest(input: file.path, output: output, options: options)
-            // A path of ours tells people nothing.
-            wanted.inputName = file.isOriginal ? nil : request.title ?? Self.title(request.source)
-            let signing = wanted
-            signed = try await enter(signings, id) { try await self.sign(id, signing) }
-            archive = output
-        }
-        defer {
-            if request.signing != nil, request.signedArchive == nil { removeFile(archive) }
-        }
-
-        stage = .installing
-        let app = try await enter(installs, id) { try await self.install(id, archive, isSigned: signed != nil) }
-        return InstallResult(signed: signed, location: app.location, isUpdate: app.isUpdate)
-    }
-
-    /// Runs a stage once there is room and nobody holds the install.
-    private func enter<Value: Sendable>(
-        _ turnstile: Turnstile,
-        _ id: InstallID,
-        _ body: () async throws -> Value
-    ) async throws -> Value {
-        while true {
-            try await passGate(id)
-            // One that was held while it stood in line makes way for the next.
-            let value = try await turnstile.pass { self.jobs[id]?.isHeld == true ? nil : try await body() }
-            if let value { return value }
-        }
-    }
-
-    private func passGate(_ id: InstallID) async throws {
-        while jobs[id]?.isHeld == true, !Task.isCancelled {
-            await withCheckedContinuation { jobs[id]?.gate = $0 }
-        }
-        try Task.checkCancellation()
-    }
-
-    private func download(_ id: InstallID, _ request: InstallRequest, to path: String) async throws -> DownloadedFile {
-        await center.send(.stage(id, .downloading))
-        var wanted = DownloadRequest(url: request.source, destination: path)
-        wanted.sha256 = request.sha256
-        wanted.startsHeld = jobs[id]?.isHeld ?? false
-        jobs[id]?.hasOrders = wanted.startsHeld
-        let download = await downloader.start(wanted)
-        jobs[id]?.download = download.id
-        defer { jobs[id]?.download = nil }
-        // What came between the two lines above reached nobody.
-        if jobs[id]?.isHeld != wanted.startsHeld { await order(id) }
-        return try await center.follow(download, of: id) { isHeld in
-            // Not an echo, which may come late, but the word of an earlier process.
-            guard self.jobs[id]?.hasOrders == false else { return false }
-            self.jobs[id]?.isHeld = isHeld
-            return true
-        }
-    }
-
-    private func sign(_ id: InstallID, _ request: SigningRequest) async throws -> SignedArchive {
-        await center.send(.stage(id, .signing))
-        return try await center.follow(signer.sign(request), of: id) {
-            await self.tellIcon(of: request.input, id)
-        }
-    }
-
-    private func install(_ id: InstallID, _ archive: String, isSigned: Bool) async throws -> InstalledApp {
-        await center.send(.stage(id, .installing))
-        let installation = await installer.install(archive)
-        // That of a signed one was told when its plan stood. The installation goes on meanwhile.
-        if !isSigned { await tellIcon(of: archive, id) }
-        return try await center.follow(installation, of: id)
-    }
-
-    private func tellIcon(of archive: String, _ id: InstallID) async {
-        guard let icon = await InstallIcon.jpeg(of: archive) else { return }
-        await center.send(.icon(id, icon))
     }
 }

@@ -1,3 +1,4 @@
+public import FerryRecord
 public import FerrySigning
 
 /// An app that somebody wants installed.
@@ -12,6 +13,14 @@ public struct InstallRequest: Sendable {
     public var signing: SigningOptions?
     /// Where the signed archive is kept; `nil` throws it away once the app is installed.
     public var signedArchive: String?
+    /// What is written down for another process to go on with; `nil` writes the source and the target alone.
+    ///
+    /// Without a record it means nothing. Secrets do not belong in here.
+    public var recorded: RecordedRequest?
+    /// Stands for all that ``signing`` says: where two are the same, so is what they make of one archive.
+    ///
+    /// A signature that an earlier process finished is used only if it was made under the same one; `nil` signs again.
+    public var signingFingerprint: String?
 
     /// Asks for the app at `source`.
     public init(source: String, signing: SigningOptions?) {
@@ -22,8 +31,10 @@ public struct InstallRequest: Sendable {
 
 /// What came of an install.
 public struct InstallResult: Sendable {
-    /// The archive as it was signed; `nil` where it was installed as it is.
+    /// The archive as it was signed; `nil` where it was installed as it is, or was signed by an earlier process.
     public let signed: SignedArchive?
+    /// The app's bundle identifier.
+    public let identifier: String
     /// Where the app is, for people.
     public let location: String
     /// Whether it took the place of an older one.

@@ -6,6 +6,7 @@ import FerryCodeSignature
 import FerryDownload
 import FerryInstalling
 import FerryPipeline
+import FerryRecord
 import FerrySample
 import FerrySigning
 import Foundation
@@ -93,12 +94,15 @@ final class Checkpoint: Sendable {
 struct StoppedTarget: InstallTarget {
     let folder: FolderTarget
     let checkpoint: Checkpoint?
+    /// Stops once the app stands.
+    let afterwards: Checkpoint?
     private let threads = BlockingExecutor()
     var name: String { folder.name }
 
-    init(folder: FolderTarget, checkpoint: Checkpoint?) {
+    init(folder: FolderTarget, checkpoint: Checkpoint?, afterwards: Checkpoint?) {
         self.folder = folder
         self.checkpoint = checkpoint
+        self.afterwards = afterwards
     }
 
     func install(
@@ -107,12 +111,12 @@ struct StoppedTarget: InstallTarget {
     ) async throws(InstallError) -> InstalledApp {
         let result = await withTaskExecutorPreference(threads) { () async -> Result<InstalledApp, InstallError> in
             do throws(InstallError) {
-                return .success(
-                    try await folder.install(path) { event in
-                        tell(event)
-                        checkpoint?.pass()
-                    }
-                )
+                let app = try await folder.install(path) { event in
+                    tell(event)
+                    checkpoint?.pass()
+                }
+                afterwards?.pass()
+                return .success(app)
             } catch {
                 return .failure(error)
             }
@@ -127,12 +131,15 @@ struct Wharf: Sendable {
     let center: ActivityCenter
     let downloader: Downloader
     let pipeline: InstallPipeline
+    let record: SQLiteRecord?
     private let log: ActivityUpdates
 
     init(
         _ folder: TemporaryFolder? = nil,
+        isRecorded: Bool = false,
         stopsSigning: Checkpoint? = nil,
-        stopsInstalling: Checkpoint? = nil
+        stopsInstalling: Checkpoint? = nil,
+        stopsInstalled: Checkpoint? = nil
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
@@ -151,14 +158,18 @@ struct Wharf: Sendable {
         }
         let target = StoppedTarget(
             folder: FolderTarget(folder: folder.path("apps")),
-            checkpoint: stopsInstalling
+            checkpoint: stopsInstalling,
+            afterwards: stopsInstalled
         )
+        record = isRecorded ? try await SQLiteRecord(folder: folder.path("record")) { Date() } : nil
         pipeline = InstallPipeline(
             downloader: downloader,
             signer: signer,
             installer: Installer(target: target),
             center: center,
-            workFolder: folder.path("work")
+            workFolder: folder.path("work"),
+            record: record,
+            partialFolder: folder.path("state")
         )
     }
 
@@ -210,6 +221,7 @@ struct Wharf: Sendable {
     func end() async -> [InstallID: [String]] {
         await downloader.close()
         await center.close(waitingAtMost: .seconds(1))
+        await record?.close()
         var words: [InstallID: [String]] = [:]
         for await update in log {
             guard let fact = update.fact, let id = fact.installID else { continue }

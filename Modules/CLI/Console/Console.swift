@@ -1,3 +1,4 @@
+import FerryActivity
 import FerryBytes
 import FoundationEssentials
 import Synchronization
@@ -139,6 +140,13 @@ struct ErrorReport: Encodable, Equatable {
         // The module errors have a `code` each, of a type of their own: only its name matters here.
         let code = Mirror(reflecting: error).children.first { $0.label == "code" }?.value
         self.code = code.map { "\($0)" } ?? "failed"
+    }
+
+    /// What the record says of a failure.
+    init(failure: Failure) {
+        message = failure.message
+        remedy = failure.remedy
+        code = "failed"
     }
 
     /// Two lines, or more where the parts have more; continued lines stand under the first.

@@ -31,9 +31,10 @@ extension Demo {
         console.note("Serving it at \(server.url), and carrying it to \(folder)/apps:")
 
         let downloader = try Downloader(DownloadConfiguration(stateFolder: folder + "/state"))
-        let pipelines = Handoff<InstallPipeline>()
+        let pipelines = Handoff<[InstallPipeline]>()
         let start = clock.now
-        let (outcome, session) = try await Session.run(invocation, onCommand: { await Install.obey($0, pipelines) }) {
+        let (outcome, session) = try await Session.run(invocation, onCommand: { await InstallRun.obey($0, pipelines) })
+        {
             session in
             let pipeline = InstallPipeline(
                 downloader: downloader,
@@ -42,7 +43,7 @@ extension Demo {
                 center: session.center,
                 workFolder: try Folders.make(folder + "/work")
             )
-            await pipelines.put(pipeline)
+            await pipelines.put([pipeline])
             let updates = await session.center.subscribe(named: "demo")
             var request = InstallRequest(source: server.url, signing: stage.options)
             request.signedArchive = folder + "/Harbour-signed.ipa"

@@ -7,7 +7,9 @@ enum Install {
             Fetches each SOURCE, signs it with your identity and profiles, checks the result, and installs it. \
             Nothing is written to the target before the plan for the app stands and its signature has been checked.
 
-            An install that was interrupted goes on where it was when the same command is given again.
+            Each install is written down, so that “ferry jobs”, “hold”, “release” and “cancel” reach it from another \
+            terminal. One that was interrupted, or whose process died, goes on where it was with “ferry resume”, or when \
+            the same command is given again.
             """,
         examples: [
             .init(
@@ -40,6 +42,7 @@ enum Install {
             Option(name: "--keep", value: "FILE", kind: .file(["ipa"]), help: "keep the signed archive there"),
             .sha256,
             .noCache,
+            .noRecord,
             .reporter,
             .json,
         ],

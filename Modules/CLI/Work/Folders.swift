@@ -11,7 +11,7 @@ import Darwin
 
 /// Where the command keeps what outlives it (XDG Base Directory Specification).
 struct Folders: Sendable {
-    /// Partial downloads, and archives on their way: `$XDG_STATE_HOME/ferry`.
+    /// The record of installs, partial downloads, and archives on their way: `$XDG_STATE_HOME/ferry`.
     let state: String
 
     /// What can be had again: `$XDG_CACHE_HOME/ferry`.
@@ -34,6 +34,11 @@ struct Folders: Sendable {
     /// Archives on their way; the folder is made where it is missing.
     func work() throws(FileFailure) -> String {
         try Self.make(state + "/work")
+    }
+
+    /// Partial downloads; the folder is made where it is missing.
+    func downloads() throws(FileFailure) -> String {
+        try Self.make(state + "/downloads")
     }
 
     /// Makes a folder, and those above it, for this user alone.

@@ -139,7 +139,7 @@ extension Invocation {
     /// A downloader whose partial files outlive the process.
     func downloader() throws -> Downloader {
         var configuration = DownloadConfiguration(
-            stateFolder: try Folders.make(Folders(environment: environment).state + "/downloads")
+            stateFolder: try Folders(environment: environment).downloads()
         )
         configuration.userAgent = "ferry/" + program.version
         return try Downloader(configuration)

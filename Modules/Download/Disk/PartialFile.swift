@@ -163,9 +163,10 @@ extension PartialFile {
         url: String,
         destination: String,
         expectedLength: Int64?,
+        named wanted: String? = nil,
         isAbandoned: () -> Bool
     ) throws(DownloadError) -> (PartialFile, DownloadCourse.Found) {
-        let path = folder + "/" + name(url: url, destination: destination) + ".part"
+        let path = folder + "/" + (wanted ?? name(url: url, destination: destination)) + ".part"
         let descriptor = try openLocked(path)
         let fresh = PartialRecord(url: url, destination: destination, bootID: PartialRecord.thisBoot)
         let file = PartialFile(path: path, folder: folder, descriptor: descriptor, record: fresh)

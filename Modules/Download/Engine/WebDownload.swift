@@ -213,7 +213,8 @@ extension WebDownload {
                     in: loop.configuration.stateFolder,
                     url: url,
                     destination: request.destination,
-                    expectedLength: request.expectedLength
+                    expectedLength: request.expectedLength,
+                    named: request.partialName
                 ) { isAbandoned.value }
                 return OpenedPartial(file: file, found: found)
             }
