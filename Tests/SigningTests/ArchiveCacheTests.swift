@@ -31,15 +31,10 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
         let cache: ArchiveCache
         let signer: Signer
 
-        init(_ archive: Archive, limit: Int = ArchiveCache.standardLimit) throws {
+        init(_ archive: Archive, limit: Int = ArchiveCache.standardLimit, settling: Int64 = 0) throws {
             desk = try Desk(archive)
-            cache = ArchiveCache(folder: desk.folder.path("cache"), limit: limit)
+            cache = ArchiveCache(folder: desk.folder.path("cache"), limit: limit, settling: settling)
             signer = Signer(threadCount: 2, cache: cache, now: { Hands.now })
-        }
-
-        /// Waits until the archive is old enough to be known by its times.
-        func settle() async throws {
-            try await Task.sleep(for: .seconds(3))
         }
 
         /// Whether all that a signature would read is known.
@@ -85,7 +80,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
     @Test(arguments: [(15 << 16, 0x10000), (9 << 16, 0x10000), (15 << 16, 0)] as [(UInt32, Int)])
     func `is signed byte by byte as one that was not`(minimumOS: UInt32, room: Int) async throws {
         let shelf = try Shelf(largeSample(minimumOS: minimumOS, signatureRoom: room))
-        try await shelf.settle()
         _ = try await shelf.sign(id: "com.example.aaa")
         #expect(try await shelf.knows(shelf.desk.input))
         let known = try await shelf.sign(id: "com.example.bbb")
@@ -97,7 +91,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
 
     @Test func `is known by its SHA-256 where it lies elsewhere, once that was worth making`() async throws {
         let shelf = try Shelf(largeSample())
-        try await shelf.settle()
         _ = try await shelf.sign(id: "com.example.aaa")
         var copies: [String] = []
         for name in ["b.ipa", "c.ipa", "d.ipa"] {
@@ -113,7 +106,7 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
     }
 
     @Test func `is not known by times that the next change would not move`() async throws {
-        let shelf = try Shelf(.sample())
+        let shelf = try Shelf(.sample(), settling: 3600)
         _ = try await shelf.sign(id: "com.example.aaa")
         #expect(try !FileManager.default.fileExists(atPath: shelf.cache.folder) || shelf.files.isEmpty)
         // A download has made its digest: that will do.
@@ -129,7 +122,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
 
     @Test func `is another one when a byte of it changed, and nothing else`() async throws {
         let shelf = try Shelf(largeSample())
-        try await shelf.settle()
         _ = try await shelf.sign(id: "com.example.aaa")
         // Of a stored copy of the same length: the directory stays, but for the CRC, which is put right again.
         var bytes = try WholeFile.read(shelf.desk.input, limit: 1 << 30)
@@ -141,7 +133,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
 
     @Test func `is read anew where what is kept of it is damaged`() async throws {
         let shelf = try Shelf(.sample())
-        try await shelf.settle()
         let good = try await shelf.sign(id: "com.example.aaa")
         let path = try #require(try shelf.files.first)
         let kept = try WholeFile.read(path, limit: 1 << 30)
@@ -166,7 +157,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
     /// Whoever may write to the folder, or a fault of ours: whole files that say what is not so.
     @Test(arguments: Lie.allCases) func `is signed right though what is kept of it is a lie`(lie: Lie) async throws {
         let shelf = try Shelf(largeSample())
-        try await shelf.settle()
         let good = try await shelf.sign(id: "com.example.aaa")
         let path = try #require(try shelf.files.first)
         let directory = try ZipDirectory(FileSource(path: shelf.desk.input))
@@ -197,10 +187,9 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
 
     @Test func `makes room for others where there is too much`() async throws {
         let shelf = try Shelf(.sample(), limit: 1)
-        try await shelf.settle()
         _ = try await shelf.sign(id: "com.example.aaa")
         #expect(try shelf.files == [])
-        let other = ArchiveCache(folder: shelf.cache.folder)
+        let other = ArchiveCache(folder: shelf.cache.folder, settling: 0)
         _ = try await Signer(threadCount: 1, cache: other, now: { Hands.now })
             .sign(SigningRequest(input: shelf.desk.input, output: shelf.desk.output, options: try rsa.get()))
             .archive
@@ -212,7 +201,6 @@ private func largeSample(minimumOS: UInt32 = 15 << 16, signatureRoom: Int = 0x10
 
     @Test func `is signed by many at once`() async throws {
         let shelf = try Shelf(largeSample())
-        try await shelf.settle()
         let outputs = try await withThrowingTaskGroup(of: (String, [UInt8]).self) { group in
             for index in 0..<12 {
                 let id = "com.example.nn\(index % 3)"

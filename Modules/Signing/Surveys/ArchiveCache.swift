@@ -30,10 +30,19 @@ public struct ArchiveCache: Sendable {
     private static let fileLimit = 64 << 20
     private static let ending = ".survey"
 
+    /// How old a file's last change must be in seconds for its times to tell it from the next change: whoever writes to
+    /// it in the same instant as it was read changes none of them.
+    private let settling: Int64
+
     /// Keeps files in `folder`, which is made when the first one is kept.
     public init(folder: String, limit: Int = ArchiveCache.standardLimit) {
+        self.init(folder: folder, limit: limit, settling: 2)
+    }
+
+    init(folder: String, limit: Int = ArchiveCache.standardLimit, settling: Int64) {
         self.folder = folder
         self.limit = limit
+        self.settling = settling
     }
 
     /// What was found of an archive, to be given back with what was learnt.
@@ -81,8 +90,7 @@ public struct ArchiveCache: Sendable {
             let now = try? FileSource(duplicating: file.descriptor, path: look.path).statusChanged
         else { return }
         var identities = look.isKnown ? look.saved?.identities ?? [] : []
-        // Whoever writes to a file in the same instant as it was read changes no time of it.
-        if source.statusChanged + 2 <= now {
+        if source.statusChanged + settling <= now {
             identities.removeAll { $0 == source.identity }
             identities.insert(source.identity, at: 0)
         }
