@@ -49,7 +49,7 @@ struct `A download from nginx` {
         var heldBytes: Int64 = 0
         await held.wait { event in
             if case .progress(let completed, _) = event { heldBytes = completed }
-            return event == .held
+            return event == .held(reason: nil)
         }
         let other = await downloader.start(DownloadRequest(url: server + "/file", destination: folder.path("other")))
         #expect(try await other.file.sha256 == sha256(try nginx.folder.read("files/file")))

@@ -22,6 +22,12 @@ public final class HTTPServer: Sendable {
         public var firstByte: Int? {
             headers["range"].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) }
         }
+
+        /// The last byte of `Range: bytes=N-M`; `nil` where none is named.
+        public var lastByte: Int? {
+            guard let range = headers["range"], let dash = range.lastIndex(of: "-") else { return nil }
+            return Int(range[range.index(after: dash)...])
+        }
     }
 
     /// What is answered, and what goes wrong with it.
