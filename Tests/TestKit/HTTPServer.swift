@@ -48,6 +48,8 @@ public final class HTTPServer: Sendable {
         public var pauseAfter: Int?
         /// What a pause waits for; `nil` is for ever: until the client or the server closes the connection.
         public var waiting: (@Sendable () -> Void)?
+        /// Called once nothing more is sent of it.
+        public var ended: (@Sendable () -> Void)?
 
         /// Answers with these.
         public init(_ status: Int, _ headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -172,6 +174,7 @@ private final class Core: Sendable {
             }
             let goesOn = send(response, to: request, socket)
             state.withLock { $0.exchanges[request.number].isOver = true }
+            response.ended?()
             guard goesOn else { return }
         }
     }

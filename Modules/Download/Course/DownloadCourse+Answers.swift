@@ -5,6 +5,8 @@ extension DownloadCourse {
         guard phase == .connecting || phase == .receiving, let lane = lanes[number], !lane.isReceiving else {
             return ([], false)
         }
+        // Another connection has brought its part meanwhile.
+        if lane.isDone, lane.request.isRanged { return refuse(.notNeeded, number) }
         switch answer.status {
         case 200, 203:
             return whole(answer, number, lane)
@@ -24,6 +26,7 @@ extension DownloadCourse {
         // A refusal ends the connection; bytes that still come would leave a gap behind those that were lost.
         guard phase == .receiving, let lane = lanes[number], lane.isReceiving, lane.refusal == nil else { return nil }
         let (sum, overflow) = lane.position.addingReportingOverflow(Int64(count))
+        takeOver(from: number, upTo: sum)
         let promised = min(lane.bodyEnd ?? .max, totalBytes ?? .max, limits.lengthLimit)
         guard !overflow, sum <= promised else {
             let refusal = Refusal.failWhole(tooMuch(promised: promised), keepsPartial: false)
@@ -31,7 +34,7 @@ extension DownloadCourse {
             return nil
         }
         // What follows its end is there already, or comes by another connection.
-        let end = min(sum, lane.end ?? .max)
+        let end = min(sum, lanes[number]?.end ?? .max)
         guard end > lane.position else { return nil }
         present.insert(lane.position..<end)
         lanes[number]?.position = end
@@ -118,6 +121,7 @@ extension DownloadCourse {
         version.totalBytes = version.totalBytes ?? total
         // `last` is below Int64.max, or there would be no total that it is below.
         let bodyEnd = last < .max ? last + 1 : .max
+        hasParts = true
         lanes[number]?.bodyEnd = bodyEnd
         lanes[number]?.end = min(lane.end ?? .max, bodyEnd)
         lanes[number]?.isReceiving = true

@@ -76,6 +76,8 @@ extension DownloadCourse {
         case .wholeOnly:
             growth.refused(beyond: 1)
             return lanes.isEmpty ? (isHeld ? rest() : connect()) : replace()
+        case .notNeeded:
+            return lanes.isEmpty ? (isHeld ? rest() : connect()) : replace()
         case .complete:
             return seal()
         }

@@ -118,6 +118,25 @@ extension DownloadCourse {
         return isHeld || phase != .receiving ? [] : openLanes()
     }
 
+    /// Lets a connection go on into parts that others have asked for and not got, for as long as nobody knows whether the
+    /// server gives any.
+    mutating func takeOver(from number: Int, upTo position: Int64) {
+        guard !hasParts, lanes.count > 1 else { return }
+        while let lane = lanes[number], let end = lane.end, position > end, lane.bodyEnd ?? 0 > end {
+            let next = lanes.first { $0.key != number && $0.value.position == end && !$0.value.isDone }
+            if let next {
+                guard !next.value.isReceiving else { return }
+                lanes[number]?.end = next.value.end
+                // With nothing left to bring it ends once it is answered.
+                lanes[next.key]?.end = end
+            } else if let gap = unclaimed().first(where: { $0.lowerBound == end }) {
+                lanes[number]?.end = gap.upperBound
+            } else {
+                return
+            }
+        }
+    }
+
     /// Lets connections go on into what nobody brings, as far as the answers that they read reach.
     private mutating func extendLanes() {
         for gap in unclaimed() {

@@ -104,6 +104,8 @@ struct DownloadCourse {
         case webPage(DownloadError)
         /// The server sends the file from its start only.
         case wholeOnly
+        /// Its part has come by another connection.
+        case notNeeded
         /// A 416 that says that nothing is missing.
         case complete
     }
@@ -123,6 +125,8 @@ struct DownloadCourse {
     var present = ByteMap()
     var lanes: [Int: Lane] = [:]
     var growth: LaneGrowth
+    /// Whether the server has answered with a part; until then, no answer that brings the whole is cut short.
+    var hasParts = false
     /// Whether the partial file has its whole length already.
     var isSpread = false
     /// Whether the file was found to be another one while it came by several connections; then one has to do.
