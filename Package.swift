@@ -193,6 +193,12 @@ let package = Package(
             path: "Tests/SoakTests",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ferry-slow-line",
+            dependencies: ["TestKit"],
+            path: "Tests/SlowLine",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CLITests",
             dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],

@@ -20,6 +20,24 @@ public struct DownloadConfiguration: Sendable {
     public var caFile: String?
     /// The proxy to go through; `nil` means what the environment says (`https_proxy` and its kin), empty means none.
     public var proxy: String?
+    /// A file of logins in the form of `.netrc`, by host; empty means `~/.netrc`, `nil` none.
+    public var netrcFile: String?
+    /// How many connections a download uses, where its request says nothing else.
+    public var connections = ConnectionCount.adaptive(limit: ConnectionCount.most)
+    /// The least that is worth a connection of its own.
+    public var minimumPiece: Int64 = 512 << 10
+    /// How many bytes a second all downloads together may bring; `nil` for no limit.
+    public var bytesPerSecond: Int64?
+    /// How many downloads run at a time; the others wait. One that is held does not count.
+    public var parallelDownloads = 16
+    /// Whether a full disk holds a download until there is room again, or it is cancelled; otherwise it fails.
+    public var holdsOnFullDisk = true
+    /// How often to look whether a full disk has room again.
+    public var roomInterval: Duration = .seconds(10)
+    /// Partial files that nobody touched for this long are removed when a downloader starts.
+    public var partialAgeLimit: Duration = .seconds(30 * 86_400)
+    /// How much room unfinished files may take; of more, the oldest are removed when a downloader starts.
+    public var partialBytesLimit: Int64 = 20 << 30
     /// How long a held download keeps its connection. Servers give up a silent one, so a longer hold goes on by range.
     public var pauseLimit: Duration = .seconds(20)
     /// How many redirects one attempt follows.

@@ -1,17 +1,28 @@
 /// What a download tells while it runs.
 ///
-/// Progress is state: only its latest is kept for a slow reader. All others are facts, each of which arrives, in order.
+/// Progress and ``front(bytes:)`` are state: only their latest is kept for a slow reader. All others are facts, each of
+/// which arrives, in order.
 public enum DownloadEvent: Sendable, Equatable {
     /// Bytes begin to come. `totalBytes` is `nil` where the server does not say; `resumedFrom` were there before.
     case started(totalBytes: Int64?, resumedFrom: Int64)
     /// How many bytes of the file are there.
     case progress(completedBytes: Int64, totalBytes: Int64?)
-    /// It waits for ``Downloader/release(_:)``.
-    case held
+    /// Where the bytes lie until the file is whole, told once, before the first ``front(bytes:)``.
+    ///
+    /// It may be opened for reading only, by those who want to begin before the end.
+    case partial(path: String)
+    /// How many bytes are readable from the start of the ``partial(path:)`` without a gap. They stay as they are until
+    /// ``restarted(reason:)``, after which none count.
+    case front(bytes: Int64)
+    /// It waits for ``Downloader/release(_:)``. Where it was not asked to, `reason` says why: the disk is full. Then it
+    /// goes on by itself once there is room.
+    case held(reason: String?)
     /// It goes on.
     case released
     /// Something failed that can pass. The next attempt (the `attempt`-th in a row without new bytes) begins `after`.
     case retrying(attempt: Int, after: Duration, reason: String)
+    /// A source failed for good, for this `reason`; another one is asked.
+    case movedOn(to: String, reason: String)
     /// What was there is of no use, so it began at the first byte again.
     case restarted(reason: String)
     /// The last event: the file is whole and at its place.

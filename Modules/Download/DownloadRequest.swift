@@ -6,6 +6,10 @@ public struct DownloadRequest: Sendable {
     ///
     /// A name and password in it are used, but are never written to disk or shown.
     public var url: String
+    /// Other addresses of the same file, in the order in which they are asked when one before them fails for good.
+    ///
+    /// With ``sha256`` all of them are asked for parts at once; without it nothing could show that the parts fit together.
+    public var mirrors: [String]
     /// The path of the finished file; its folder must exist, and a file that is there is replaced as a whole.
     public var destination: String
     /// How long the file must be; `nil` where nobody knows.
@@ -25,18 +29,30 @@ public struct DownloadRequest: Sendable {
     /// digits and dashes. `nil` makes a name of the URL and the destination.
     public var partialName: String?
 
+    /// How many connections; `nil` leaves it to the configuration.
+    public var connections: ConnectionCount?
+    /// How many bytes a second it may bring; `nil` for no limit of its own.
+    public var bytesPerSecond: Int64?
+    /// Of those that wait for their turn, the highest begins first; among equals, the one that came first.
+    public var priority: Int
+
     /// Asks for `url` to become the file at `destination`.
     public init(
         url: String,
+        mirrors: [String] = [],
         destination: String,
         expectedLength: Int64? = nil,
         sha256: [UInt8]? = nil,
         headers: [DownloadHeader] = [],
         acceptsWebPages: Bool = false,
         startsHeld: Bool = false,
-        copiesLocalFile: Bool = false
+        copiesLocalFile: Bool = false,
+        connections: ConnectionCount? = nil,
+        bytesPerSecond: Int64? = nil,
+        priority: Int = 0
     ) {
         self.url = url
+        self.mirrors = mirrors
         self.destination = destination
         self.expectedLength = expectedLength
         self.sha256 = sha256
@@ -44,6 +60,9 @@ public struct DownloadRequest: Sendable {
         self.acceptsWebPages = acceptsWebPages
         self.startsHeld = startsHeld
         self.copiesLocalFile = copiesLocalFile
+        self.connections = connections
+        self.bytesPerSecond = bytesPerSecond
+        self.priority = priority
     }
 }
 

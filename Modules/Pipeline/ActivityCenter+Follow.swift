@@ -25,14 +25,16 @@ extension ActivityCenter {
                 if resumed > 0 {
                     await send(.note(id, "Goes on after \(resumed) bytes that were there."))
                 }
-            case .held:
+            case .held(let reason):
                 if await heldChanged(true) { await send(.held(id)) }
+                if let reason { await send(.note(id, "It goes on when there is room. \(reason)")) }
             case .released:
                 if await heldChanged(false) { await send(.released(id)) }
             case .retrying(_, let delay, let reason):
                 await send(.note(id, "\(reason) Trying again in \(max(1, delay.components.seconds)) s."))
+            case .movedOn(let mirror, let reason): await send(.note(id, "\(reason) Asks \(mirror) instead."))
             case .restarted(let reason): await send(.note(id, "Begins again: \(reason)"))
-            case .finished, .failed: break
+            case .partial, .front, .finished, .failed: break
             }
         }
         return try await download.file

@@ -154,7 +154,7 @@ import Testing
         let box = EventBox()
         box.tell(.started(totalBytes: 9, resumedFrom: 0))
         for count in 1...1000 { box.tell(.progress(completedBytes: Int64(count), totalBytes: nil)) }
-        box.tell(.held)
+        box.tell(.held(reason: nil))
         for count in 1...1000 { box.tell(.progress(completedBytes: Int64(count), totalBytes: nil)) }
         box.tell(.failed(.cancelled))
         box.tell(.released)
@@ -162,7 +162,8 @@ import Testing
         while let event = await box.next() { events.append(event) }
         #expect(
             events == [
-                .started(totalBytes: 9, resumedFrom: 0), .progress(completedBytes: 1000, totalBytes: nil), .held,
+                .started(totalBytes: 9, resumedFrom: 0), .progress(completedBytes: 1000, totalBytes: nil),
+                .held(reason: nil),
                 .progress(completedBytes: 1000, totalBytes: nil), .failed(.cancelled),
             ]
         )

@@ -1,3 +1,4 @@
+import Dispatch
 import FerryDownload
 import Foundation
 import TestKit
@@ -29,26 +30,91 @@ final class TinyDisk: Sendable {
     private let file = ServedFile(sample)
 
     @Test func `must have room for the whole file, or nothing is fetched`() async throws {
-        let world = try World { _ in
+        var world = try World { _ in
             HTTPServer.Response(200, [("ETag", "\"a\"")]).with { $0.claimedLength = 1 << 60 }
         }
-        var configuration = world.configuration
-        configuration.lengthLimit = .max
-        let downloader = try Downloader(configuration)
-        let error = await Told(downloader.start(world.request())).error
+        world.configuration.lengthLimit = .max
+        world.configuration.holdsOnFullDisk = false
+        let error = try await world.run().error
         #expect(error?.code == .diskFull)
         #expect(error?.message.contains("the file needs \(1 << 60) more bytes, but only ") == true)
+    }
+
+    @Test func `holds a download that it has no room for, which may be cancelled`() async throws {
+        var world = try World { _ in
+            HTTPServer.Response(200, [("ETag", "\"a\"")]).with { $0.claimedLength = 1 << 60 }
+        }
+        world.configuration.lengthLimit = .max
+        let downloader = try Downloader(world.configuration)
+        let download = await downloader.start(world.request())
+        await download.wait { event in
+            if case .held(let reason?) = event {
+                reason.contains("the file needs \(1 << 60) more bytes")
+            } else {
+                false
+            }
+        }
+        // Released by hand, it tries at once, and is held again.
+        await downloader.release(download.id)
+        await download.wait { $0 == .released }
+        await download.wait { if case .held(reason: .some) = $0 { true } else { false } }
+        await downloader.cancel(download.id)
+        #expect(await Told(download).error?.code == .cancelled)
+        #expect(world.server.exchanges.count == 2)
+        await downloader.close()
+    }
+
+    @Test(.enabled(if: TinyDisk.isPossible, TinyDisk.absent), arguments: [1, 4])
+    func `may fill up, and the download goes on by itself once there is room`(connections: Int) async throws {
+        let disk = try TinyDisk(connections == 1 ? "size=256k" : "size=512k")
+        let clock = ManualClock()
+        let filler = disk.folder.path("filler")
+        let gate = DispatchSemaphore(value: 0)
+        // By one connection chunked: nobody knows the length, so only writing shows that there is no room. By several,
+        // with its length: there is room when it begins, and then somebody else takes it.
+        var world = try World(connections: connections) { [file] request in
+            if connections > 1, request.number == 1 {
+                try? Data(count: 300_000).write(to: URL(fileURLWithPath: filler))
+                gate.signal()
+            }
+            return file.answer(request).with { answer in
+                answer.isChunked = connections == 1
+                guard connections > 1, request.number == 0 else { return }
+                answer.pauseAfter = 50_000
+                answer.waiting = { gate.wait() }
+            }
+        }
+        world.configuration.stateFolder = disk.folder.path
+        world.configuration.clock = clock
+        let downloader = try Downloader(world.configuration)
+        let download = await downloader.start(world.request { $0.sha256 = sha256(sample) })
+        await download.wait { event in
+            guard case .held(let reason?) = event else { return false }
+            return reason.contains(connections == 1 ? "No space left on device" : "are free on its disk")
+        }
+        let asked = world.server.exchanges.count
+        // Looks once while the disk is still full, then again.
+        for number in 1...2 {
+            await clock.sleeps(number)
+            if number == 2 { #expect(mount("", disk.folder.path, "", UInt(MS_REMOUNT), "size=1m") == 0) }
+            #expect(clock.requested.last == .seconds(10))
+            clock.advance(by: .seconds(10))
+        }
+        await download.wait { $0 == .released }
+        #expect(try await download.file.sha256 == sha256(sample))
+        #expect(world.server.exchanges.count > asked)
+        #expect(try world.folder.read("file.ipa") == sample)
         await downloader.close()
     }
 
     @Test(.enabled(if: TinyDisk.isPossible, TinyDisk.absent))
-    func `may fill up, and what has arrived is kept`() async throws {
+    func `may fill up, and what has arrived is kept for another process`() async throws {
         let disk = try TinyDisk("size=256k")
-        // Chunked: nobody knows the length, so only writing shows that there is no room.
         var world = try World { [file] request in
             file.answer(request).with { $0.isChunked = true }
         }
         world.configuration.stateFolder = disk.folder.path
+        world.configuration.holdsOnFullDisk = false
         let error = try await world.run().error
         #expect(error?.code == .diskFull)
         #expect(error?.remedy?.contains("it goes on where it stopped") == true)
@@ -176,7 +242,7 @@ final class TinyDisk: Sendable {
         var request = world.request { $0.startsHeld = true }
         request.url = world.folder.path("local.ipa")
         let download = await downloader.start(request)
-        await download.wait { $0 == .held }
+        await download.wait { $0 == .held(reason: nil) }
         await downloader.release(download.id)
         #expect(try await download.file.isOriginal)
         await downloader.close()

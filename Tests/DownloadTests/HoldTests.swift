@@ -20,7 +20,7 @@ import Testing
         let download = await downloader.start(world.request())
         await download.waitForBytes(100_000)
         await downloader.hold(download.id)
-        await download.wait { $0 == .held }
+        await download.wait { $0 == .held(reason: nil) }
         gate.signal()
         await downloader.release(download.id)
         let told = await Told(download)
@@ -55,7 +55,7 @@ import Testing
         let world = try World { [file] in file.answer($0) }
         let downloader = try Downloader(world.configuration)
         let download = await downloader.start(world.request { $0.startsHeld = true })
-        await download.wait { $0 == .held }
+        await download.wait { $0 == .held(reason: nil) }
         #expect(world.server.exchanges.isEmpty)
         await downloader.release(download.id)
         #expect(try await download.file.length == 300_000)
@@ -81,7 +81,7 @@ import Testing
         }
         for download in downloads { await download.waitForBytes(100_000) }
         await downloader.holdAll()
-        for download in downloads { await download.wait { $0 == .held } }
+        for download in downloads { await download.wait { $0 == .held(reason: nil) } }
         for _ in downloads { gate.signal() }
         await downloader.releaseAll()
         for download in downloads { #expect(try await download.file.sha256 == sha256(sample)) }
@@ -97,13 +97,13 @@ import Testing
         let download = await first.start(world.request())
         await download.waitForBytes(100_000)
         await first.hold(download.id)
-        await download.wait { $0 == .held }
+        await download.wait { $0 == .held(reason: nil) }
         await first.close()
         #expect(await Told(download).error?.code == .cancelled)
 
         let second = try Downloader(world.configuration)
         let again = await second.start(world.request())
-        await again.wait { $0 == .held }
+        await again.wait { $0 == .held(reason: nil) }
         #expect(world.ranges == [0])
         await second.release(again.id)
         let told = await Told(again)

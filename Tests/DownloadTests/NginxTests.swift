@@ -1,7 +1,8 @@
-import FerryDownload
 import Foundation
 import TestKit
 import Testing
+
+@testable import FerryDownload
 
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, Comment(rawValue: Nginx.absent)))
 struct `A download from nginx` {
@@ -49,7 +50,7 @@ struct `A download from nginx` {
         var heldBytes: Int64 = 0
         await held.wait { event in
             if case .progress(let completed, _) = event { heldBytes = completed }
-            return event == .held
+            return event == .held(reason: nil)
         }
         let other = await downloader.start(DownloadRequest(url: server + "/file", destination: folder.path("other")))
         #expect(try await other.file.sha256 == sha256(try nginx.folder.read("files/file")))
@@ -102,6 +103,127 @@ struct `A download from nginx` {
         let compared = try #require(Tool("cmp")).run([nginx.folder.path("files/file"), folder.path("file")])
         #expect(compared.status == 0, "seed \(seed): \(compared.text)")
         #expect(try folder.contents() == ["file", "state"])
+    }
+
+    /// 30 MB by four connections, in a process that is killed at random places: what its record says is on the disk is
+    /// there each time, and the file is right in the end.
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+    func `by several connections keeps a record that is true at every instant`(seed: UInt64) async throws {
+        let length = 30_000_000
+        var generator = SeededGenerator(seed: seed)
+        let nginx = try Nginx(rate: "2m")
+        try writeSample(to: nginx.folder.path("files/file"), length: length, &generator)
+        let served = try nginx.folder.read("files/file")
+        let folder = try TemporaryFolder()
+        let places = (0..<5).map { _ in Int.random(in: 1...length, using: &generator) }.sorted()
+        let killed = try await onThread {
+            var certain: [Int64] = []
+            for place in places + [length + 1] {
+                let probe = try Probe(
+                    url: "http://127.0.0.1:\(nginx.port)/file",
+                    file: folder.path("file"),
+                    state: folder.path("state"),
+                    pauseLimitMilliseconds: 30,
+                    connections: 4
+                )
+                guard place <= length else {
+                    try probe.wait { $0 == "finished \(length)" }
+                    break
+                }
+                try probe.waitForBytes(place)
+                probe.kill()
+                guard let name = try folder.contents().first(where: { $0.hasSuffix(".part") }),
+                    let record = try PartialRecord.read(folder.path(name + ".json"))
+                else { continue }
+                let part = try folder.read(name)
+                certain.append(record.ranges.reduce(0) { $0 + Int64($1.count) })
+                for range in record.ranges {
+                    let range = Int(range.lowerBound)..<Int(range.upperBound)
+                    #expect(part[range] == served[range], "seed \(seed)")
+                }
+            }
+            return certain
+        }
+        #expect(killed == killed.sorted(), "seed \(seed)")
+        #expect(try folder.read("file") == served, "seed \(seed)")
+        #expect(try folder.contents() == ["file", "state"])
+    }
+
+    @Test(arguments: [1, 4, 16], [false, true])
+    func `comes whole by one connection or several, over HTTP/1.1 and HTTP/2`(
+        connections: Int,
+        isSecure: Bool
+    ) async throws {
+        let nginx = try Nginx()
+        var generator = SeededGenerator(seed: 3)
+        try writeSample(to: nginx.folder.path("files/file"), length: 40_000_000, &generator)
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.caFile = nginx.folder.path("certificate.pem")
+        configuration.connections = .fixed(connections)
+        configuration.retries = 0
+        let downloader = try Downloader(configuration)
+        let server = isSecure ? "https://127.0.0.1:\(nginx.securePort)" : "http://127.0.0.1:\(nginx.port)"
+        let download = await downloader.start(
+            DownloadRequest(url: server + "/file", destination: folder.path("file"))
+        )
+        let told = await Told(download)
+        await downloader.close()
+        #expect(told.file?.length == 40_000_000)
+        #expect(told.restarts.isEmpty && told.retries == 0)
+        let compared = try #require(Tool("cmp")).run([nginx.folder.path("files/file"), folder.path("file")])
+        #expect(compared.status == 0)
+        #expect(try folder.contents() == ["file", "state"])
+    }
+
+    @Test(arguments: [1, 4]) func `is refused a certificate that nobody vouches for`(connections: Int) async throws {
+        let nginx = try Nginx()
+        try nginx.folder.write(sample, to: "files/file")
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.connections = .fixed(connections)
+        let downloader = try Downloader(configuration)
+        for path in ["file", "down"] {
+            let told = await Told(
+                downloader.start(
+                    DownloadRequest(
+                        url: "https://127.0.0.1:\(nginx.securePort)/\(path)",
+                        destination: folder.path("file")
+                    )
+                )
+            )
+            #expect(told.error?.code == .certificate)
+            #expect(told.retries == 0)
+        }
+        await downloader.close()
+    }
+
+    /// Far, slow, and dropped now and then: what a connection of its own is for.
+    @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
+    func `comes over a far line that drops connections`(seed: UInt64) async throws {
+        let nginx = try Nginx()
+        var generator = SeededGenerator(seed: seed)
+        try writeSample(to: nginx.folder.path("files/file"), length: 20_000_000, &generator)
+        var line = DelayingProxy.Line()
+        line.roundTrip = .milliseconds(20)
+        line.dropEvery = 3_000_000
+        line.seed = seed
+        let proxy = try DelayingProxy(to: nginx.port, line)
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.connections = .adaptive(limit: 8)
+        configuration.retries = 20
+        let downloader = try Downloader(configuration)
+        let download = await downloader.start(
+            DownloadRequest(url: "http://127.0.0.1:\(proxy.port)/file", destination: folder.path("file"))
+        )
+        let told = await Told(download)
+        await downloader.close()
+        #expect(told.file?.length == 20_000_000, "seed \(seed): \(told.facts)")
+        #expect(told.restarts.isEmpty, "seed \(seed)")
+        #expect(proxy.connections > 1, "seed \(seed)")
+        let compared = try #require(Tool("cmp")).run([nginx.folder.path("files/file"), folder.path("file")])
+        #expect(compared.status == 0, "seed \(seed)")
     }
 
     /// Holds and kills downloads of `folder`'s file at these five places, then lets it end.

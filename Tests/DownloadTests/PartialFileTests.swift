@@ -23,7 +23,7 @@ import Testing
 
     @Test func `is gone on with by the next process`() async throws {
         let world = try await cut()
-        #expect(try record(world).syncedBytes == 100_000)
+        #expect(try record(world).ranges == [0..<100_000])
         let told = try await world.run { $0.sha256 = sha256(sample) }
         #expect(told.facts.first == .started(totalBytes: 300_000, resumedFrom: 100_000))
         #expect(world.ranges == [0, 100_000])
@@ -35,7 +35,7 @@ import Testing
         for (bootID, first) in [(PartialRecord.thisBoot, 100_000), ("another", 60_000)] {
             let world = try await cut()
             var record = try record(world)
-            record.syncedBytes = 60_000
+            record.ranges = [0..<60_000]
             record.bootID = bootID
             try record.write(to: world.partial() + ".json", durably: false)
             #expect(try await world.run().file?.sha256 == sha256(sample))
@@ -50,7 +50,7 @@ import Testing
         #expect(world.ranges == [0])
     }
 
-    @Test(arguments: ["", "{", "[]", "{\"form\":1}", String(repeating: " ", count: 100_000)])
+    @Test(arguments: ["", "{", "[]", "{\"form\":1}", "{\"form\":2}", String(repeating: " ", count: 100_000)])
     func `with a damaged record is of no use`(text: String) async throws {
         let world = try await cut()
         try Data(text.utf8).write(to: URL(fileURLWithPath: world.partial() + ".json"))
@@ -61,7 +61,8 @@ import Testing
 
     @Test(
         arguments: [
-            { $0.form = 2 }, { $0.url += "x" }, { $0.destination += "x" }, { $0.syncedBytes = -1 },
+            { $0.form = 3 }, { $0.url += "x" }, { $0.destination += "x" }, { $0.ranges = [-1..<5] },
+            { $0.ranges = [0..<5, 5..<9] },
             { $0.version.totalBytes = -1 }, { $0.version.totalBytes = 99_999 }, { $0.version.etag = nil },
         ] as [@Sendable (inout PartialRecord) -> Void]
     )

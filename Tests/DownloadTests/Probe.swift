@@ -7,11 +7,11 @@ final class Probe {
     private let output = Pipe()
     private var unread = Data()
 
-    init(url: String, file: String, state: String, pauseLimitMilliseconds: Int) throws {
+    init(url: String, file: String, state: String, pauseLimitMilliseconds: Int, connections: Int = 1) throws {
         // SwiftPM builds it into the folder that the tests themselves run from.
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         process.executableURL = folder.appendingPathComponent("ferry-download-probe")
-        process.arguments = [url, file, state, String(pauseLimitMilliseconds)]
+        process.arguments = [url, file, state, String(pauseLimitMilliseconds), String(connections)]
         process.standardInput = input
         process.standardOutput = output
         try process.run()

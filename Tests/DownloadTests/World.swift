@@ -8,12 +8,17 @@ struct World: Sendable {
     let server: HTTPServer
     var configuration: DownloadConfiguration
 
-    /// `retries` failed attempts in a row, each after a moment.
-    init(retries: Int = 3, _ answer: @escaping @Sendable (HTTPServer.Request) -> HTTPServer.Response) throws {
+    /// `retries` failed attempts in a row, each after a moment; pieces small enough for the sample.
+    init(
+        retries: Int = 3,
+        connections: Int = 1,
+        _ answer: @escaping @Sendable (HTTPServer.Request) -> HTTPServer.Response
+    ) throws {
         folder = try TemporaryFolder()
         server = try HTTPServer(answer)
         configuration = Self.configuration(folder.path("state"))
         configuration.retries = retries
+        configuration.connections = .fixed(connections)
     }
 
     static func configuration(_ stateFolder: String) -> DownloadConfiguration {
@@ -21,6 +26,7 @@ struct World: Sendable {
         configuration.proxy = ""
         configuration.backOff = BackOff(first: .milliseconds(1), limit: .milliseconds(2))
         configuration.spareBytes = 0
+        configuration.minimumPiece = 16 << 10
         return configuration
     }
 
@@ -70,9 +76,14 @@ struct Told: Sendable {
         if case .failed(let error)? = events.last { error } else { nil }
     }
 
-    /// Without progress, which may be merged in many ways.
+    /// Without progress, which may be merged in many ways, and without where the bytes lie.
     var facts: [DownloadEvent] {
-        events.filter { if case .progress = $0 { false } else { true } }
+        events.filter { event in
+            switch event {
+            case .progress, .front, .partial: false
+            default: true
+            }
+        }
     }
 
     var restarts: [String] {

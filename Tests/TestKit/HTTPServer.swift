@@ -22,6 +22,12 @@ public final class HTTPServer: Sendable {
         public var firstByte: Int? {
             headers["range"].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) }
         }
+
+        /// The last byte of `Range: bytes=N-M`; `nil` where none is named.
+        public var lastByte: Int? {
+            guard let range = headers["range"], let dash = range.lastIndex(of: "-") else { return nil }
+            return Int(range[range.index(after: dash)...])
+        }
     }
 
     /// What is answered, and what goes wrong with it.
@@ -42,6 +48,8 @@ public final class HTTPServer: Sendable {
         public var pauseAfter: Int?
         /// What a pause waits for; `nil` is for ever: until the client or the server closes the connection.
         public var waiting: (@Sendable () -> Void)?
+        /// Called once nothing more is sent of it.
+        public var ended: (@Sendable () -> Void)?
 
         /// Answers with these.
         public init(_ status: Int, _ headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -166,6 +174,7 @@ private final class Core: Sendable {
             }
             let goesOn = send(response, to: request, socket)
             state.withLock { $0.exchanges[request.number].isOver = true }
+            response.ended?()
             guard goesOn else { return }
         }
     }

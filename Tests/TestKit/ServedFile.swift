@@ -30,8 +30,10 @@ public struct ServedFile: Sendable {
         guard first < bytes.count else {
             return HTTPServer.Response(416, [("Content-Range", "bytes */\(bytes.count)")])
         }
-        fields.append(("Content-Range", "bytes \(first)-\(bytes.count - 1)/\(bytes.count)"))
-        return HTTPServer.Response(206, fields, body: Array(bytes[first...]))
+        let last = min(request.lastByte ?? .max, bytes.count - 1)
+        guard first <= last else { return HTTPServer.Response(200, fields, body: bytes) }
+        fields.append(("Content-Range", "bytes \(first)-\(last)/\(bytes.count)"))
+        return HTTPServer.Response(206, fields, body: Array(bytes[first...last]))
     }
 
     /// The whole file, whatever range is asked for.

@@ -23,6 +23,8 @@ package struct Answer: Equatable {
     package var contentEncoding: String?
     package var retryAfter: String?
     package var location: String?
+    /// What `Accept-Ranges` says.
+    package var acceptRanges: String?
     /// Whether the body ends otherwise than by its length; then `Content-Length` does not count (RFC 9112 §6.3).
     package var isTransferEncoded = false
 
@@ -55,6 +57,7 @@ package struct Answer: Equatable {
         case "content-encoding": contentEncoding = value.lowercased()
         case "retry-after": retryAfter = value
         case "location": location = value
+        case "accept-ranges": acceptRanges = value.lowercased()
         case "transfer-encoding": isTransferEncoded = true
         default: break
         }
@@ -72,6 +75,9 @@ package struct Answer: Equatable {
         guard let date, let now = Self.seconds(date), let then = Self.seconds(retryAfter) else { return nil }
         return .seconds(max(0, then - now))
     }
+
+    /// Whether parts may be asked for: a server that gives none says so, one that says nothing may be tried.
+    var acceptsRanges: Bool { acceptRanges != "none" }
 
     /// Whether it is a page for people.
     var isWebPage: Bool {

@@ -148,11 +148,7 @@ func checkRoom(for total: Int64, there: Int64, spare: Int64, partial: String, de
         places.append((parent(of: destination), total))
     }
     for (path, needed) in places {
-        var room = statvfs()
-        guard statvfs(path, &room) == 0 else { continue }
-        let (bytes, overflow) = UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize))
-        let free = overflow ? Int64.max : Int64(clamping: bytes)
-        guard needed > 0, free - spare < needed else { continue }
+        guard needed > 0, let free = freeBytes(at: path), free - spare < needed else { continue }
         throw DownloadError(
             .diskFull,
             "\(path): the file needs \(needed) more bytes, but only \(free) are free on its disk"
@@ -160,6 +156,14 @@ func checkRoom(for total: Int64, there: Int64, spare: Int64, partial: String, de
             remedy: "Make room on the disk and start the download again; it goes on where it stopped."
         )
     }
+}
+
+/// How many bytes are free on the disk of this path; `nil` where it does not say.
+func freeBytes(at path: String) -> Int64? {
+    var room = statvfs()
+    guard statvfs(path, &room) == 0 else { return nil }
+    let (bytes, overflow) = UInt64(room.f_bavail).multipliedReportingOverflow(by: UInt64(room.f_frsize))
+    return overflow ? .max : Int64(clamping: bytes)
 }
 
 /// The path from the root on, so that the same place has the same name whatever the working folder is later.

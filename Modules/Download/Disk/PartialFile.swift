@@ -14,15 +14,17 @@ import Darwin
 /// that dies loses it. Every method may be called from any thread.
 final class PartialFile: Sendable {
     private struct State {
-        let hash = SHA256()
-        var length: Int64 = 0
+        /// The bytes that were written.
+        var present = ByteMap()
         var record: PartialRecord
-        /// Which run of bytes this is: a sync that began before the file was cut says nothing of what came after.
+        /// Which run of bytes this is: what was seen before the file was cut says nothing of what came after.
         var era = 0
+        /// How far the front was when a thread was last sent to hash.
+        var hashAskedBytes: Int64 = 0
         var isClosed = false
     }
 
-    /// How many bytes are read and hashed at a time.
+    /// How many bytes of a local file are read and hashed at a time.
     static let chunkLength = 1 << 20
 
     let path: String
@@ -30,6 +32,7 @@ final class PartialFile: Sendable {
     private let folder: String
     private let descriptor: Int32
     private let state: Guarded<State>
+    private let hash = FrontHash()
 
     /// Takes over an open and locked file.
     private init(path: String, folder: String, descriptor: Int32, record: PartialRecord) {
@@ -44,41 +47,70 @@ final class PartialFile: Sendable {
         close(descriptor)
     }
 
-    /// How many bytes are there.
-    var length: Int64 { state.withLock { $0.length } }
+    /// The bytes that are there.
+    var present: ByteMap { state.withLock { $0.present } }
 
-    /// Adds bytes at the end.
+    /// Writes bytes to their place.
     ///
-    /// When it throws, as many as could be written are there, and ``length`` counts them.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
-        let failure = state.withLock { state in
-            let (written, failure) = writeAll(bytes, to: descriptor, at: state.length)
-            state.hash.add(UnsafeRawBufferPointer(rebasing: bytes.prefix(written)))
-            state.length += Int64(written)
-            return failure
+    /// When it throws, as many as could be written are there, and ``present`` has them.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DownloadError) {
+        let (written, failure) = writeAll(bytes, to: descriptor, at: offset)
+        let isBehind = state.withLock { state in
+            state.present.insert(offset..<offset + Int64(written))
+            let front = state.present.front
+            guard front - state.hashAskedBytes >= FrontHash.stride else { return false }
+            state.hashAskedBytes = front
+            return true
         }
+        if isBehind { hashBeside() }
         if let failure { throw DownloadError("write", path, failure) }
     }
 
-    /// Cuts the file to nothing and records which version comes now.
-    func startOver(_ version: FileVersion) throws(DownloadError) {
+    /// Hashes what is there without a gap, on a thread of its own.
+    private func hashBeside() {
+        hash.catchUpBeside {
+            // What cannot be read now cannot be read at the end either, and there it is told.
+            _ = try? self.hash.catchUp(self.descriptor, self.path) { self.front }
+        }
+    }
+
+    /// Where the front is, in which era; `nil` once nobody wants to know.
+    private var front: (bytes: Int64, era: Int)? {
+        state.withLock { $0.isClosed ? nil : ($0.present.front, $0.era) }
+    }
+
+    /// Cuts the file to nothing and records which version comes now, from which source.
+    func startOver(_ version: FileVersion, from source: String) throws(DownloadError) {
         try state.withLock { state throws(DownloadError) in
             // In this order: bytes of the old version must never lie beside the validator of the new one.
             guard ftruncate(descriptor, 0) == 0 else { throw DownloadError("shorten", path, errno) }
             state.era += 1
-            state.length = 0
-            state.hash.restart()
-            state.record.syncedBytes = 0
+            state.present = ByteMap()
+            state.hashAskedBytes = 0
+            state.record.ranges = []
+            state.record.isSpread = false
             state.record.version = version
+            state.record.source = source
             try state.record.write(to: recordPath, durably: false)
         }
     }
 
     /// Records the version; the bytes stay.
-    func record(_ version: FileVersion) throws(DownloadError) {
+    func record(_ version: FileVersion, from source: String) throws(DownloadError) {
         try state.withLock { state throws(DownloadError) in
             state.record.version = version
+            state.record.source = source
             try state.record.write(to: recordPath, durably: false)
+        }
+    }
+
+    /// Gives the file its whole length, for bytes that come in any order: they take room as they come.
+    func spread(totalBytes: Int64) throws(DownloadError) {
+        try state.withLock { state throws(DownloadError) in
+            // In this order: from here on the length says nothing of what is there.
+            state.record.isSpread = true
+            try state.record.write(to: recordPath, durably: false)
+            guard ftruncate(descriptor, off_t(totalBytes)) == 0 else { throw DownloadError("lengthen", path, errno) }
         }
     }
 
@@ -90,13 +122,15 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Forces what is there to the disk, then records how much that is.
+    /// Forces what is there to the disk, then records which bytes that are.
     func sync() throws(DownloadError) {
-        let (length, era) = state.withLock { ($0.length, $0.era) }
+        let (present, era) = state.withLock { ($0.present, $0.era) }
         guard fdatasync(descriptor) == 0 else { throw DownloadError("sync", path, errno) }
         try state.withLock { state throws(DownloadError) in
             guard !state.isClosed, state.era == era else { return }
-            state.record.syncedBytes = max(state.record.syncedBytes, length)
+            var certain = ByteMap(sorted: state.record.ranges) ?? ByteMap()
+            for range in present.ranges { certain.insert(range) }
+            state.record.ranges = certain.ranges
             try state.record.write(to: recordPath, durably: true)
         }
     }
@@ -104,7 +138,7 @@ final class PartialFile: Sendable {
     /// Lets go of the file, and removes it where it is not wanted or of no use to a later download.
     func letGo(keeping: Bool) {
         let (isUseful, isHeld) = state.withLock { state in
-            (state.length > 0 && state.record.version.validator != nil, state.record.isHeld)
+            (!state.present.isEmpty && state.record.version.validator != nil, state.record.isHeld)
         }
         let keeps = keeping && (isUseful || isHeld)
         if keeps {
@@ -128,7 +162,8 @@ final class PartialFile: Sendable {
         sha256 expected: [UInt8]?,
         source: String
     ) throws(DownloadError) -> DownloadedFile {
-        let (length, digest) = state.withLock { ($0.length, $0.hash.digest()) }
+        guard let digest = try hash.catchUp(descriptor, path, front: { front }) else { throw .cancelled }
+        let length = state.withLock { $0.present.front }
         try check(length: length, digest: digest, expectedLength: expectedLength, sha256: expected, source: source)
         guard fsync(descriptor) == 0 else { throw DownloadError("sync", path, errno) }
         if rename(path, destination) != 0 {
@@ -155,23 +190,22 @@ final class PartialFile: Sendable {
 }
 
 extension PartialFile {
-    /// Opens or makes the partial file of this URL and destination, and says how much of it is good.
+    /// Opens or makes the partial file of the first of these URLs and this destination, and says how much of it is good.
     ///
     /// Throws ``DownloadError/Code/partialBusy`` where somebody else has it.
     static func claim(
         in folder: String,
-        url: String,
+        sources: [String],
         destination: String,
         expectedLength: Int64?,
-        named wanted: String? = nil,
-        isAbandoned: () -> Bool
+        named wanted: String? = nil
     ) throws(DownloadError) -> (PartialFile, DownloadCourse.Found) {
+        let url = sources.first ?? ""
         let path = folder + "/" + (wanted ?? name(url: url, destination: destination)) + ".part"
         let descriptor = try openLocked(path)
         let fresh = PartialRecord(url: url, destination: destination, bootID: PartialRecord.thisBoot)
         let file = PartialFile(path: path, folder: folder, descriptor: descriptor, record: fresh)
-        let found = try file.find(fresh, expectedLength: expectedLength, isAbandoned: isAbandoned)
-        return (file, found)
+        return (file, try file.find(fresh, sources, expectedLength: expectedLength))
     }
 
     /// The name is ours alone: nothing that a server says is in it.
@@ -185,13 +219,18 @@ extension PartialFile {
 
     private static func openLocked(_ path: String) throws(DownloadError) -> Int32 {
         // Whoever had the lock may have moved the file to its destination between our open and our lock.
-        for _ in 0..<16 {
+        for attempt in 0..<16 {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
             guard descriptor >= 0 else { throw DownloadError("open", path, errno) }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let number = errno
                 close(descriptor)
-                if number == EWOULDBLOCK { break }
+                if number == EWOULDBLOCK {
+                    // Whoever sweeps old files has it for a moment only.
+                    guard attempt < 3 else { break }
+                    usleep(10_000)
+                    continue
+                }
                 throw DownloadError("lock", path, number)
             }
             var ours = stat()
@@ -214,11 +253,11 @@ extension PartialFile {
         )
     }
 
-    /// Compares record and file, cuts off what is not certain, and hashes the rest.
+    /// Compares record and file, and cuts off what is not certain.
     private func find(
         _ fresh: PartialRecord,
-        expectedLength: Int64?,
-        isAbandoned: () -> Bool
+        _ sources: [String],
+        expectedLength: Int64?
     ) throws(DownloadError) -> DownloadCourse.Found {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw DownloadError("examine", path, errno) }
@@ -232,39 +271,54 @@ extension PartialFile {
             found.uselessBecause = size > 0 ? "The partial file has no record." : nil
         case .success(let old?):
             let isOurs = old.form == fresh.form && old.url == fresh.url && old.destination == fresh.destination
-            let isSound = old.syncedBytes >= 0 && old.version.totalBytes ?? 0 >= 0
-            guard isOurs, isSound else {
+            guard isOurs, old.version.totalBytes ?? 0 >= 0, let certain = ByteMap(sorted: old.ranges) else {
                 found.uselessBecause = "The record of the partial file is damaged."
                 break
             }
             found.wasHeld = old.isHeld
             record.isHeld = old.isHeld
             let isSameBoot = !fresh.bootID.isEmpty && old.bootID == fresh.bootID
-            let good = isSameBoot ? size : min(size, old.syncedBytes)
-            guard good > 0 else { break }
-            let total = old.version.totalBytes
-            if old.version.validator == nil {
-                found.uselessBecause = "Nothing can show that the file on the server is still the same."
-            } else if let total, let expectedLength, total != expectedLength {
-                found.uselessBecause = "The partial file is of \(total) bytes, but \(expectedLength) are expected."
-            } else if good > total ?? expectedLength ?? .max {
-                found.uselessBecause = "The partial file is longer than the whole."
-            } else {
-                record.version = old.version
-                record.syncedBytes = min(old.syncedBytes, good)
-                found.version = old.version
-                found.completedBytes = good
-            }
+            let good = isSameBoot && !old.isSpread ? ByteMap(front: size) : certain.below(size)
+            guard !good.isEmpty else { break }
+            found.uselessBecause = Self.flaw(of: old, good, sources, expectedLength)
+            guard found.uselessBecause == nil else { break }
+            record.version = old.version
+            record.source = old.source
+            record.ranges = certain.below(good.end).ranges
+            found.version = old.version
+            found.source = sources.firstIndex(of: old.source ?? old.url) ?? 0
+            found.present = good
         }
-        if size > found.completedBytes, ftruncate(descriptor, off_t(found.completedBytes)) != 0 {
+        if size > found.present.end, ftruncate(descriptor, off_t(found.present.end)) != 0 {
             throw DownloadError("shorten", path, errno)
         }
-        let length = found.completedBytes
-        try state.withLock { state throws(DownloadError) in
-            state.record = record
-            state.length = length
-            try hashFile(descriptor, path, length: length, isAbandoned: isAbandoned) { state.hash.add($0) }
+        record.isSpread = found.present.front < found.present.end
+        let (present, kept) = (found.present, record)
+        state.withLock { state in
+            state.record = kept
+            state.present = present
         }
+        if present.front >= FrontHash.stride { hashBeside() }
         return found
+    }
+
+    /// Why the bytes of this record cannot be gone on with; `nil` where they can.
+    private static func flaw(
+        of old: PartialRecord,
+        _ good: ByteMap,
+        _ sources: [String],
+        _ expectedLength: Int64?
+    ) -> String? {
+        let total = old.version.totalBytes
+        guard sources.contains(old.source ?? old.url) else {
+            return "The partial file came from an address that is not asked now."
+        }
+        if old.version.validator == nil {
+            return "Nothing can show that the file on the server is still the same."
+        }
+        if let total, let expectedLength, total != expectedLength {
+            return "The partial file is of \(total) bytes, but \(expectedLength) are expected."
+        }
+        return good.end > total ?? expectedLength ?? .max ? "The partial file is longer than the whole." : nil
     }
 }

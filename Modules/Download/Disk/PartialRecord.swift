@@ -16,8 +16,8 @@ import Darwin
 
 /// What is written beside a partial file: `NAME.part.json`.
 package struct PartialRecord: Codable, Equatable {
-    /// The form of this record; another one is not read.
-    static let currentForm = 1
+    /// The form of this record; older ones are read, too, newer ones are not.
+    static let currentForm = 2
     /// The most that a record can have; more is not ours.
     static let lengthLimit = 64 << 10
 
@@ -25,11 +25,15 @@ package struct PartialRecord: Codable, Equatable {
     /// The URL without a user name and password.
     var url: String
     var destination: String
+    /// The address that the version is of; `nil` for ``url`` itself.
+    var source: String?
     var version = FileVersion()
-    /// How many bytes are on the disk even if the machine loses its power.
-    var syncedBytes: Int64 = 0
+    /// Which bytes are on the disk even if the machine loses its power: they were forced there before this was written.
+    var ranges: [Range<Int64>] = []
+    /// Whether the partial file has gaps, so that its length says nothing.
+    var isSpread = false
     /// Which run of the machine wrote this. Within the same one, what a killed process wrote is in the page cache or on
-    /// the disk, so the partial file's own length counts; after another boot only ``syncedBytes`` does.
+    /// the disk, so the length of a partial file without gaps counts; after another boot only ``ranges`` do.
     var bootID: String
     var isHeld = false
 
@@ -61,11 +65,61 @@ package struct PartialRecord: Codable, Equatable {
         let beside = path + ".new"
         let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw DownloadError("create", beside, errno) }
-        defer { close(descriptor) }
+        var isDone = false
+        defer {
+            close(descriptor)
+            if !isDone { unlink(beside) }
+        }
         let (_, failure) = data.withUnsafeBytes { writeAll($0, to: descriptor, at: 0) }
         if let failure { throw DownloadError("write", beside, failure) }
         if durably, fsync(descriptor) != 0 { throw DownloadError("sync", beside, errno) }
         guard rename(beside, path) == 0 else { throw DownloadError("rename", beside, errno) }
+        isDone = true
+    }
+
+    /// Form 1, of downloads by one connection, had `syncedBytes` instead of ranges.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        form = try container.decode(Int.self, forKey: .form)
+        url = try container.decode(String.self, forKey: .url)
+        destination = try container.decode(String.self, forKey: .destination)
+        source = try container.decodeIfPresent(String.self, forKey: .source)
+        version = try container.decode(FileVersion.self, forKey: .version)
+        bootID = try container.decode(String.self, forKey: .bootID)
+        isHeld = try container.decode(Bool.self, forKey: .isHeld)
+        if form == 1 {
+            let synced = try container.decode(Int64.self, forKey: .syncedBytes)
+            // One below zero is kept as what it is: damage.
+            ranges = synced == 0 ? [] : [min(0, synced)..<max(0, synced)]
+            form = Self.currentForm
+        } else {
+            ranges = try container.decode([Range<Int64>].self, forKey: .ranges)
+            isSpread = try container.decode(Bool.self, forKey: .isSpread)
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(form, forKey: .form)
+        try container.encode(url, forKey: .url)
+        try container.encode(destination, forKey: .destination)
+        try container.encodeIfPresent(source, forKey: .source)
+        try container.encode(version, forKey: .version)
+        try container.encode(ranges, forKey: .ranges)
+        try container.encode(isSpread, forKey: .isSpread)
+        try container.encode(bootID, forKey: .bootID)
+        try container.encode(isHeld, forKey: .isHeld)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case form, url, destination, source, version, ranges, isSpread, bootID, isHeld, syncedBytes
+    }
+
+    /// A new record of this machine's present run.
+    package init(url: String, destination: String, bootID: String) {
+        self.url = url
+        self.destination = destination
+        self.bootID = bootID
     }
 
     /// Names this run of the machine.

@@ -1,12 +1,21 @@
 import CCurl
 import FerryBytes
 
-/// Who gets what a connection brings. Called on the thread that drives the transfers.
+/// Who gets what a connection brings. Called on the thread that drives the transfers, with the request's lane.
 protocol ConnectionReceiver: AnyObject {
     /// The head of an answer is there; whether its body is the file.
-    func connection(answered answer: Answer) -> Bool
-    /// Bytes of the file; `false` ends the connection.
-    func connection(received bytes: UnsafeRawBufferPointer) -> Bool
+    func connection(_ lane: Int, answered answer: Answer) -> Bool
+    /// Bytes of the file.
+    func connection(_ lane: Int, received bytes: UnsafeRawBufferPointer) -> Reception
+}
+
+/// What becomes of bytes that a connection brought.
+enum Reception {
+    case taken
+    /// The connection pauses, and brings them again when it goes on.
+    case later
+    /// The connection ends.
+    case end
 }
 
 /// One request of one download: an easy handle of libcurl with its callbacks.
@@ -23,6 +32,7 @@ final class Connection {
     /// The start of a body that is not the file.
     private(set) var glimpse: [UInt8] = []
 
+    private let lane: Int
     private unowned let receiver: any ConnectionReceiver
     private let errorText: UnsafeMutablePointer<CChar>
     private var fields: UnsafeMutablePointer<curl_slist>?
@@ -35,12 +45,15 @@ final class Connection {
     init?(
         _ request: DownloadCourse.Request,
         headers: [DownloadHeader],
+        sendsHeaders: Bool,
         credentials: WebAddress,
         _ configuration: DownloadConfiguration,
+        bytesPerSecond: Int64?,
         receiver: any ConnectionReceiver
     ) {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
+        lane = request.lane
         self.receiver = receiver
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -52,7 +65,8 @@ final class Connection {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_BUFFERSIZE, 512 << 10)
+        // Under a limit the pieces are small, or the line would stand still between them.
+        set(CURLOPT_BUFFERSIZE, Int(min(512 << 10, max(16 << 10, (bytesPerSecond ?? .max) / 16))))
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.wholeMilliseconds / 1000))
@@ -63,7 +77,11 @@ final class Connection {
             if let user = credentials.user { set(CURLOPT_USERNAME, user.revealed) }
             if let password = credentials.password { set(CURLOPT_PASSWORD, password.revealed) }
         }
-        addHeaders(request, headers)
+        if let file = configuration.netrcFile {
+            set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+            if !file.isEmpty { set(CURLOPT_NETRC_FILE, file) }
+        }
+        addHeaders(request, headers, sendsHeaders: sendsHeaders)
         setCallbacks()
     }
 
@@ -83,17 +101,17 @@ final class Connection {
 extension Connection {
     private static let harmlessHeaders: Set<String> = ["accept", "accept-language", "user-agent"]
 
-    private func addHeaders(_ request: DownloadCourse.Request, _ headers: [DownloadHeader]) {
+    private func addHeaders(_ request: DownloadCourse.Request, _ headers: [DownloadHeader], sendsHeaders: Bool) {
         var lines = ["Accept-Encoding: identity"]
-        if request.from > 0, let validator = request.validator {
+        if request.isRanged {
             // Not CURLOPT_RESUME_FROM: a 200 would be an error of libcurl's, and here it means that the file changed.
-            set(CURLOPT_RANGE, "\(request.from)-")
-            lines.append("If-Range: \(validator)")
+            set(CURLOPT_RANGE, "\(request.from)-" + (request.end.map { "\($0 - 1)" } ?? ""))
+            if let validator = request.validator { lines.append("If-Range: \(validator)") }
         }
         let ours: Set<String> = ["accept-encoding", "range", "if-range"]
         for header in headers {
             let name = header.name.lowercased()
-            guard !ours.contains(name), request.sendsCredentials || Self.harmlessHeaders.contains(name) else {
+            guard !ours.contains(name), sendsHeaders || Self.harmlessHeaders.contains(name) else {
                 continue
             }
             lines.append("\(header.name): \(header.value.revealed)")
@@ -118,7 +136,7 @@ extension Connection {
             guard let context else { return 0 }
             let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
             let chunk = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return connection.body(chunk) ? chunk.count : 0
+            return connection.body(chunk)
         }
     }
 
@@ -131,16 +149,23 @@ extension Connection {
         answer.read(line)
         if line.allSatisfy(\.isWhitespace), answer.status >= 200 {
             isAnswered = true
-            receives = receiver.connection(answered: answer)
+            receives = receiver.connection(lane, answered: answer)
         }
         return true
     }
 
-    private func body(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if receives { return receiver.connection(received: bytes) }
+    /// What libcurl is told of a chunk: its length, that it has to wait, or anything else for an end.
+    private func body(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if receives {
+            switch receiver.connection(lane, received: bytes) {
+            case .taken: return bytes.count
+            case .later: return Int(CURL_WRITEFUNC_PAUSE)
+            case .end: return bytes.isEmpty ? 1 : 0
+            }
+        }
         let room = Self.glimpseLimit - glimpse.count
         glimpse.append(contentsOf: bytes.prefix(room))
-        return bytes.count <= room
+        return bytes.count <= room ? bytes.count : 0
     }
 
     private func set(_ option: CURLoption, _ value: Int) {
@@ -158,7 +183,7 @@ extension Connection {
 
 extension Duration {
     /// Whole milliseconds, at least one and at most a day: what libcurl's timeouts take.
-    fileprivate var wholeMilliseconds: Int {
+    var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < 86_400 else { return 86_400_000 }
         return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))

@@ -2,8 +2,8 @@ import FerryBytes
 
 /// What a download has told and nobody has read yet, and how it ended.
 ///
-/// Progress that follows unread progress replaces it, so there is at most one more element than twice the facts; and the
-/// facts of a download are few: the retries are limited, and holding is done by people.
+/// State that follows unread state of its kind replaces it, so there are at most two more elements than thrice the facts;
+/// and the facts of a download are few: the retries are limited, and holding is done by people.
 final class EventBox: Sendable {
     private struct State {
         var unread: [DownloadEvent] = []
@@ -12,11 +12,14 @@ final class EventBox: Sendable {
         var waiters: [CheckedContinuation<Result<DownloadedFile, DownloadError>, Never>] = []
 
         mutating func keep(_ event: DownloadEvent) {
-            if case .progress = event, case .progress? = unread.last {
-                unread[unread.count - 1] = event
-            } else {
-                unread.append(event)
+            var index = unread.count
+            while index > 0, let kind = unread[index - 1].stateKind {
+                index -= 1
+                guard kind == event.stateKind else { continue }
+                unread.remove(at: index)
+                break
             }
+            unread.append(event)
         }
     }
 
@@ -95,4 +98,20 @@ final class EventBox: Sendable {
 
     private typealias Reader = CheckedContinuation<DownloadEvent?, Never>
     private typealias Waiter = CheckedContinuation<Result<DownloadedFile, DownloadError>, Never>
+}
+
+extension DownloadEvent {
+    fileprivate enum StateKind {
+        case front
+        case progress
+    }
+
+    /// Which state it tells; `nil` for a fact.
+    fileprivate var stateKind: StateKind? {
+        switch self {
+        case .front: .front
+        case .progress: .progress
+        default: nil
+        }
+    }
 }

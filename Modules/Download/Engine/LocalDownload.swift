@@ -26,9 +26,11 @@ final class LocalDownload: RunningDownload {
 
     var isOver: Bool { phase == .ended }
 
+    var isHeld: Bool { phase == .resting }
+
     func begin() {
         if request.startsHeld {
-            box.tell(.held)
+            box.tell(.held(reason: nil))
         } else {
             read()
         }
@@ -68,7 +70,11 @@ final class LocalDownload: RunningDownload {
 
     func drives(_ handle: UnsafeMutableRawPointer) -> Bool { false }
 
-    func connectionEnded(_ code: CURLcode) {}
+    func connectionEnded(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {}
+
+    func look(at now: Duration) {}
+
+    func patience(at now: Duration) -> Duration? { nil }
 
     var hasUntoldProgress: Bool { false }
 

@@ -7,15 +7,21 @@ import Synchronization
 protocol RunningDownload: AnyObject {
     /// Whether there is nothing more to do.
     var isOver: Bool { get }
+    /// Whether it stands still because it is held, or its disk is full.
+    var isHeld: Bool { get }
     func begin()
     func hold()
     func release()
     func cancel(keepsPartial: Bool)
     func timerFired(_ serial: Int)
     func diskDone(_ result: DiskResult)
-    /// Whether `handle` is its connection.
+    /// Whether `handle` is of one of its connections.
     func drives(_ handle: UnsafeMutableRawPointer) -> Bool
-    func connectionEnded(_ code: CURLcode)
+    func connectionEnded(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
+    /// Called whenever something may have happened, outside of libcurl's callbacks.
+    func look(at now: Duration)
+    /// After what time it wants to be looked at even if nothing happens; `nil` for no such time.
+    func patience(at now: Duration) -> Duration?
     /// Whether there is progress that was not told, because more was likely to follow at once.
     var hasUntoldProgress: Bool { get }
     func tellProgress()
@@ -75,7 +81,7 @@ struct ProgressMeter {
         toldAt = elapsed()
     }
 
-    private static func stopwatch<C: Clock>(_ clock: C) -> () -> Duration where C.Duration == Duration {
+    static func stopwatch<C: Clock>(_ clock: C) -> @Sendable () -> Duration where C.Duration == Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
     }

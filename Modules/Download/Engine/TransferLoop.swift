@@ -30,6 +30,8 @@ final class TransferLoop: Sendable {
     }
 
     let configuration: DownloadConfiguration
+    /// How long it has been running, by the configuration's clock.
+    let elapsed: @Sendable () -> Duration
     private let inbox: Guarded<Inbox>
 
     /// Makes the state folder and starts the thread.
@@ -39,6 +41,8 @@ final class TransferLoop: Sendable {
             throw DownloadError(.connection, "libcurl cannot be started.", remedy: "Check this machine's memory.")
         }
         self.configuration = configuration
+        elapsed = ProgressMeter.stopwatch(configuration.clock)
+        sweepPartials(in: configuration)
         inbox = Guarded(Inbox(multi: UInt(bitPattern: multi)))
         BackgroundThread.run { self.run() }
     }
@@ -78,7 +82,8 @@ extension TransferLoop {
     /// The life of the thread.
     private func run() {
         guard let multi = UnsafeMutableRawPointer(bitPattern: inbox.withLock { $0.multi } ?? 0) else { return }
-        var active: [DownloadID: any RunningDownload] = [:]
+        var crew = Crew(limit: configuration.parallelDownloads)
+        let throttle = Throttle(bytesPerSecond: configuration.bytesPerSecond)
         var isClosing = false
         while true {
             for command in inbox.withLock({ inbox in
@@ -86,21 +91,24 @@ extension TransferLoop {
                 return inbox.commands
             }) {
                 if case .close = command { isClosing = true }
-                follow(command, multi, &active)
+                follow(command, &crew)
             }
+            while let next = crew.next() { start(next, &crew, multi, throttle) }
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
-            reportEnded(multi, active)
-            for (id, download) in active where download.isOver {
-                active[id] = nil
-            }
-            if isClosing, active.isEmpty { break }
+            reportEnded(multi, crew)
+            let now = elapsed()
+            for download in crew.active.values { download.look(at: now) }
+            crew.removeEnded()
+            if isClosing, crew.isEmpty { break }
+            if crew.hasNext { continue }
             // Commands wake it; libcurl shortens the wait where it has a timer of its own.
             var ready: Int32 = 0
-            let isTelling = active.values.contains { $0.hasUntoldProgress }
-            curl_multi_poll(multi, nil, 0, isTelling ? 100 : 1000, &ready)
+            let isTelling = crew.active.values.contains { $0.hasUntoldProgress }
+            let patience = crew.active.values.compactMap { $0.patience(at: now)?.wholeMilliseconds }.min() ?? 1000
+            curl_multi_poll(multi, nil, 0, Int32(min(patience, isTelling ? 100 : 1000)), &ready)
             if isTelling, ready == 0 {
-                for download in active.values { download.tellProgress() }
+                for download in crew.active.values { download.tellProgress() }
             }
         }
         let waiters = inbox.withLock { inbox in
@@ -112,45 +120,69 @@ extension TransferLoop {
         for waiter in waiters { waiter.resume() }
     }
 
-    private func follow(
-        _ command: Command,
-        _ multi: UnsafeMutableRawPointer,
-        _ active: inout [DownloadID: any RunningDownload]
-    ) {
+    private func follow(_ command: Command, _ crew: inout Crew) {
         switch command {
-        case .start(let id, let request, let box):
-            do throws(DownloadError) {
-                let download = try download(id, request, box, multi)
-                active[id] = download
-                download.begin()
-            } catch {
-                box.tell(.failed(error))
-            }
-        case .hold(let id): active[id]?.hold()
-        case .release(let id): active[id]?.release()
-        case .holdAll: for download in active.values { download.hold() }
-        case .releaseAll: for download in active.values { download.release() }
-        case .cancel(let id, let keepsPartial): active[id]?.cancel(keepsPartial: keepsPartial)
-        case .timer(let id, let serial): active[id]?.timerFired(serial)
-        case .disk(let id, let result): active[id]?.diskDone(result)
-        case .close: for download in active.values { download.cancel(keepsPartial: true) }
+        case .start(let id, let request, let box): crew.add(Crew.Entry(id: id, request: request, box: box))
+        case .hold(let id): crew.hold(id)
+        case .release(let id): crew.active[id]?.release()
+        case .holdAll: crew.holdAll()
+        case .releaseAll: for download in crew.active.values { download.release() }
+        case .cancel(let id, let keepsPartial): crew.cancel(id, keepsPartial: keepsPartial)
+        case .timer(let id, let serial): crew.active[id]?.timerFired(serial)
+        case .disk(let id, let result): crew.active[id]?.diskDone(result)
+        case .close: crew.cancelAll()
+        }
+    }
+
+    private func start(
+        _ entry: Crew.Entry,
+        _ crew: inout Crew,
+        _ multi: UnsafeMutableRawPointer,
+        _ throttle: Throttle
+    ) {
+        do throws(DownloadError) {
+            let download = try download(entry, multi, throttle)
+            crew.active[entry.id] = download
+            download.begin()
+        } catch {
+            entry.box.tell(.failed(error))
         }
     }
 
     private func download(
-        _ id: DownloadID,
-        _ request: DownloadRequest,
-        _ box: EventBox,
-        _ multi: UnsafeMutableRawPointer
+        _ entry: Crew.Entry,
+        _ multi: UnsafeMutableRawPointer,
+        _ throttle: Throttle
     ) throws(DownloadError) -> any RunningDownload {
-        let request = try request.checked()
+        let request = try entry.request.checked()
         switch try DownloadSource(request.url) {
-        case .web(let origin): return WebDownload(id: id, origin, request, box, loop: self, multi: multi)
-        case .file(let path): return LocalDownload(id: id, path: path, request, box, loop: self)
+        case .web(let origin):
+            var origins = [origin]
+            for mirror in request.mirrors {
+                guard case .web(let address) = try DownloadSource(mirror) else {
+                    throw DownloadError(
+                        .unsupportedScheme,
+                        "A mirror must have an http: or https: address.",
+                        remedy: "Give the local file alone."
+                    )
+                }
+                if !origins.contains(where: { $0.url == address.url }) { origins.append(address) }
+            }
+            return WebDownload(
+                id: entry.id,
+                origins,
+                request,
+                entry.box,
+                loop: self,
+                multi: multi,
+                throttle: Throttle(bytesPerSecond: request.bytesPerSecond, within: throttle)
+            )
+        case .file(let path):
+            return LocalDownload(id: entry.id, path: path, request, entry.box, loop: self)
         }
     }
 
-    private func reportEnded(_ multi: UnsafeMutableRawPointer, _ active: [DownloadID: any RunningDownload]) {
+    private func reportEnded(_ multi: UnsafeMutableRawPointer, _ crew: Crew) {
         var left: Int32 = 0
         var ended: [(handle: UnsafeMutableRawPointer, code: CURLcode)] = []
         // Collected first: a message is gone once its handle is removed.
@@ -159,7 +191,7 @@ extension TransferLoop {
             ended.append((handle, ferry_message_result(message)))
         }
         for (handle, code) in ended {
-            active.values.first { $0.drives(handle) }?.connectionEnded(code)
+            crew.active.values.first { $0.drives(handle) }?.connectionEnded(handle, code)
         }
     }
 }

@@ -3,29 +3,41 @@ import FerryBytes
 
 /// A download from the web: takes the steps that its ``DownloadCourse`` asks for.
 final class WebDownload: RunningDownload {
-    private let id: DownloadID
-    private let request: DownloadRequest
-    private let box: EventBox
-    private let loop: TransferLoop
+    let id: DownloadID
+    let request: DownloadRequest
+    let box: EventBox
+    let loop: TransferLoop
     private let multi: UnsafeMutableRawPointer
-    private let isAbandoned = Flag()
+    let throttle: Throttle
 
-    private var course: DownloadCourse
-    private var partial: PartialFile?
-    private var connection: Connection?
+    var course: DownloadCourse
+    var partial: PartialFile?
+    private var connections: [Int: Connection] = [:]
+    /// Connections that wait for the throttle.
+    private var throttled: Set<Int> = []
+    /// The lane in whose callback we are; libcurl then takes no new connection and gives up none.
+    private var callingLane: Int?
     private var timer: Task<Void, Never>?
     private var timerSerial = 0
-    /// How many bytes there were at the last sync.
-    private var syncedBytes: Int64 = 0
+    /// How many bytes there were at the last sync, and when that was.
+    var synced: (bytes: Int64, time: Duration) = (0, .zero)
+    private var lookedForRoomAt: Duration = .zero
+    private var hasToldPartial = false
     private var meter: ProgressMeter
+
+    /// How often what came by several connections is forced to the disk: until then a kill loses it.
+    private static let syncPeriod = Duration.seconds(2)
+    /// How often the disk is watched.
+    private static let roomPeriod = Duration.seconds(1)
 
     init(
         id: DownloadID,
-        _ origin: WebAddress,
+        _ origins: [WebAddress],
         _ request: DownloadRequest,
         _ box: EventBox,
         loop: TransferLoop,
-        multi: UnsafeMutableRawPointer
+        multi: UnsafeMutableRawPointer,
+        throttle: Throttle
     ) {
         let configuration = loop.configuration
         self.id = id
@@ -33,24 +45,19 @@ final class WebDownload: RunningDownload {
         self.box = box
         self.loop = loop
         self.multi = multi
+        self.throttle = throttle
         meter = ProgressMeter(configuration.clock)
         course = DownloadCourse(
-            origin: origin,
-            limits: DownloadCourse.Limits(
-                expectedLength: request.expectedLength,
-                acceptsWebPages: request.acceptsWebPages,
-                retries: configuration.retries,
-                backOff: configuration.backOff,
-                retryAfterLimit: configuration.retryAfterLimit,
-                pauseLimit: configuration.pauseLimit,
-                maxRedirects: configuration.maxRedirects,
-                lengthLimit: configuration.lengthLimit
-            ),
+            origin: origins[0],
+            mirrors: Array(origins.dropFirst()),
+            limits: DownloadCourse.Limits(request, configuration),
             startsHeld: request.startsHeld
         )
     }
 
     var isOver: Bool { course.phase == .ended }
+
+    var isHeld: Bool { course.isHeld }
 
     func begin() {
         take(course.begin())
@@ -77,7 +84,7 @@ final class WebDownload: RunningDownload {
         switch result {
         case .opened(.success(let opened)):
             partial = opened.file
-            syncedBytes = opened.found.completedBytes
+            synced.bytes = opened.found.present.count
             take(course.opened(opened.found))
         case .opened(.failure(let error)):
             take(course.openingFailed(error))
@@ -93,60 +100,90 @@ final class WebDownload: RunningDownload {
     func tellProgress() {
         guard hasUntoldProgress else { return }
         meter.told(course.completedBytes)
+        tellState()
+    }
+
+    private func tellState() {
+        box.tell(.front(bytes: course.present.front))
         box.tell(.progress(completedBytes: course.completedBytes, totalBytes: course.totalBytes))
     }
 
-    func drives(_ handle: UnsafeMutableRawPointer) -> Bool { connection?.handle == handle }
+    func drives(_ handle: UnsafeMutableRawPointer) -> Bool { connections.values.contains { $0.handle == handle } }
 
-    func connectionEnded(_ code: CURLcode) {
-        guard let ended = connection else { return }
-        let ending = ended.ending(code, course.request.address)
-        drop()
-        take(course.connectionEnded(ending, glimpse: ended.glimpse, random: loop.configuration.random()))
+    func connectionEnded(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
+        guard let (lane, ended) = connections.first(where: { $0.value.handle == handle }) else { return }
+        drop(lane)
+        let address = course.lanes[lane]?.request.address ?? course.origin
+        let ending = ended.ending(code, address)
+        take(
+            course.connectionEnded(
+                ending,
+                on: lane,
+                glimpse: ended.glimpse,
+                random: loop.configuration.random()
+            )
+        )
+    }
+
+    func look(at now: Duration) {
+        if !throttled.isEmpty, !course.isHeld, throttle.isOpen(at: now) {
+            let lanes = throttled.sorted()
+            throttled = []
+            for lane in lanes { pause(lane, CURLPAUSE_CONT) }
+        }
+        take(course.look(at: now))
+        guard course.phase == .receiving else { return }
+        let isLate = course.isSpread && now - synced.time >= Self.syncPeriod
+        let new = course.completedBytes - synced.bytes
+        if new >= loop.configuration.syncInterval || (isLate && new > 0) { sync() }
+        if now - lookedForRoomAt >= Self.roomPeriod {
+            lookedForRoomAt = now
+            watchRoom()
+        }
+    }
+
+    func patience(at now: Duration) -> Duration? {
+        throttled.isEmpty || course.isHeld ? nil : throttle.wait(at: now)
     }
 }
 
 extension WebDownload: ConnectionReceiver {
-    func connection(answered answer: Answer) -> Bool {
-        let (steps, receives) = course.answered(answer)
+    func connection(_ lane: Int, answered answer: Answer) -> Bool {
+        callingLane = lane
+        defer { callingLane = nil }
+        let (steps, receives) = course.answered(answer, on: lane)
         take(steps)
-        guard receives, course.refusal == nil else { return false }
-        guard let partial, let total = course.totalBytes else { return true }
+        guard receives, course.lanes[lane]?.refusal == nil else { return false }
         do throws(DownloadError) {
-            try checkRoom(
-                for: total,
-                there: course.completedBytes,
-                spare: loop.configuration.spareBytes,
-                partial: partial.path,
-                destination: request.destination
-            )
+            try checkRoom()
             return true
         } catch {
-            course.writingFailed(error, completedBytes: partial.length)
+            course.writingFailed(error, present: course.present, on: lane)
             return false
         }
     }
 
-    func connection(received bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let partial, course.accepts(bytes.count) else { return false }
+    func connection(_ lane: Int, received bytes: UnsafeRawBufferPointer) -> Reception {
+        let now = loop.elapsed()
+        guard throttle.isOpen(at: now) else {
+            throttled.insert(lane)
+            return .later
+        }
+        guard let partial, let (count, offset) = course.accepts(bytes.count, on: lane) else { return .end }
+        throttle.spend(bytes.count, at: now)
         do throws(DownloadError) {
-            try partial.append(bytes)
+            try partial.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset)
         } catch {
-            course.writingFailed(error, completedBytes: partial.length)
-            return false
+            course.writingFailed(error, present: partial.present, on: lane)
+            return .end
         }
-        if meter.tells(course.completedBytes, of: course.totalBytes) {
-            box.tell(.progress(completedBytes: course.completedBytes, totalBytes: course.totalBytes))
-        }
-        if course.completedBytes - syncedBytes >= loop.configuration.syncInterval {
-            sync()
-        }
-        return true
+        if meter.tells(course.completedBytes, of: course.totalBytes) { tellState() }
+        return count < bytes.count || course.isSpent(lane) ? .end : .taken
     }
 }
 
 extension WebDownload {
-    private func take(_ steps: [DownloadCourse.Step]) {
+    func take(_ steps: [DownloadCourse.Step]) {
         for step in steps {
             guard take(step) else { return }
         }
@@ -156,36 +193,58 @@ extension WebDownload {
     private func take(_ step: DownloadCourse.Step) -> Bool {
         switch step {
         case .open: open()
-        case .abandonOpening: isAbandoned.raise()
-        case .connect(let request): connect(request)
-        case .pause: pause(CURLPAUSE_RECV)
-        case .unpause: pause(CURLPAUSE_CONT)
-        case .drop: drop()
+        case .connect(let request): return connect(request)
+        case .pause: for lane in connections.keys.sorted() { pause(lane, CURLPAUSE_RECV) }
+        case .unpause: for lane in connections.keys.sorted() { pause(lane, CURLPAUSE_CONT) }
+        case .drop: for lane in connections.keys.sorted() { drop(lane) }
+        case .dropLane(let lane): drop(lane)
         case .startTimer(let duration): startTimer(duration)
         case .stopTimer: stopTimer()
         case .startOver(let version):
-            syncedBytes = 0
-            return onDisk { partial throws(DownloadError) in try partial.startOver(version) }
+            synced.bytes = 0
+            let source = course.origins[course.source].url
+            return onDisk { partial throws(DownloadError) in try partial.startOver(version, from: source) }
         case .record(let version):
-            return onDisk { partial throws(DownloadError) in try partial.record(version) }
+            let source = course.origins[course.source].url
+            return onDisk { partial throws(DownloadError) in try partial.record(version, from: source) }
+        case .spread(let totalBytes):
+            return onDisk { partial throws(DownloadError) in try partial.spread(totalBytes: totalBytes) }
         case .saveHeld(let isHeld):
             // On a full disk it is held all the same; only the next process would not know.
             try? partial?.record(isHeld: isHeld)
             sync()
         case .sync: sync()
+        case .checkRoom: take(course.roomChecked(isEnough: hasRoom))
         case .seal: seal()
         case .close(let keepsPartial): close(keepsPartial)
-        case .tell(.started(let totalBytes, let resumedFrom)):
+        case .tell(let event): tell(event)
+        }
+        return true
+    }
+
+    private func tell(_ event: DownloadEvent) {
+        switch event {
+        case .started(_, let resumedFrom):
             meter.told(resumedFrom)
-            box.tell(.started(totalBytes: totalBytes, resumedFrom: resumedFrom))
-        case .tell(.restarted(let reason)):
+            box.tell(event)
+            tellPartial()
+        case .restarted:
             meter.told(0)
-            box.tell(.restarted(reason: reason))
-        case .tell(let event):
+            box.tell(event)
+        case .progress:
+            box.tell(.front(bytes: course.present.front))
+            box.tell(event)
+        default:
             tellProgress()
             box.tell(event)
         }
-        return true
+    }
+
+    private func tellPartial() {
+        guard !hasToldPartial, let partial else { return }
+        hasToldPartial = true
+        box.tell(.partial(path: partial.path))
+        box.tell(.front(bytes: course.present.front))
     }
 
     /// Does what takes moments right here; when it fails, the download does.
@@ -195,76 +254,27 @@ extension WebDownload {
             try work(partial)
             return true
         } catch {
-            course.writingFailed(error, completedBytes: partial.length)
-            // Within a callback of libcurl the connection ends by itself; outside of it nothing else would notice.
-            if connection == nil {
-                take(course.cancel(keepsPartial: true, error: error))
+            if let callingLane {
+                // Within a callback of libcurl the connection ends by itself.
+                course.writingFailed(error, present: partial.present, on: callingLane)
+            } else {
+                take(course.diskFailed(error))
             }
             return false
         }
     }
 
-    private func open() {
-        let (id, request, loop, isAbandoned, url) = (id, request, loop, isAbandoned, course.origin.url)
-        BackgroundThread.run {
-            let result = Result { () throws(DownloadError) in
-                try checkDestination(request.destination)
-                let (file, found) = try PartialFile.claim(
-                    in: loop.configuration.stateFolder,
-                    url: url,
-                    destination: request.destination,
-                    expectedLength: request.expectedLength,
-                    named: request.partialName
-                ) { isAbandoned.value }
-                return OpenedPartial(file: file, found: found)
-            }
-            loop.send(.disk(id, .opened(result)))
-        }
-    }
-
-    private func seal() {
-        guard let partial else { return }
-        let (id, request, loop, source) = (id, request, loop, course.origin.shown)
-        BackgroundThread.run {
-            let result = Result { () throws(DownloadError) in
-                try partial.seal(
-                    as: request.destination,
-                    expectedLength: request.expectedLength,
-                    sha256: request.sha256,
-                    source: source
-                )
-            }
-            loop.send(.disk(id, .sealed(result)))
-        }
-    }
-
-    private func close(_ keepsPartial: Bool) {
-        guard let partial else { return }
-        let (id, loop) = (id, loop)
-        BackgroundThread.run {
-            partial.letGo(keeping: keepsPartial)
-            loop.send(.disk(id, .closed))
-        }
-    }
-
-    /// Forces to the disk what is there, beside the transfer.
-    private func sync() {
-        guard let partial else { return }
-        syncedBytes = course.completedBytes
-        BackgroundThread.run {
-            // What it could not force there is not recorded either; if the disk is broken, writing will say so.
-            try? partial.sync()
-        }
-    }
-
-    private func connect(_ next: DownloadCourse.Request) {
-        let configuration = loop.configuration
+    private func connect(_ next: DownloadCourse.Request) -> Bool {
+        let source = course.origins[next.source]
         guard
             let connection = Connection(
                 next,
+                // The caller's headers are meant for the first URL; a mirror elsewhere gets the harmless ones.
                 headers: request.headers,
-                credentials: course.origin,
-                configuration,
+                sendsHeaders: next.sendsCredentials && source.sharesOrigin(with: course.origin),
+                credentials: source,
+                loop.configuration,
+                bytesPerSecond: throttle.bytesPerSecond,
                 receiver: self
             ), curl_multi_add_handle(multi, connection.handle) == CURLM_OK
         else {
@@ -274,22 +284,23 @@ extension WebDownload {
                 remedy: "Check this machine's memory."
             )
             take(course.cancel(keepsPartial: true, error: error))
-            return
+            return false
         }
-        self.connection = connection
+        connections[next.lane] = connection
+        return true
     }
 
-    private func pause(_ what: Int32) {
-        guard let connection else { return }
+    private func pause(_ lane: Int, _ what: Int32) {
+        guard let connection = connections[lane] else { return }
         // Going on hands over what was held back, and that can fail, which nothing else would tell us.
         let code = curl_easy_pause(connection.handle, what)
-        if code != CURLE_OK { connectionEnded(code) }
+        if code != CURLE_OK { connectionEnded(connection.handle, code) }
     }
 
-    private func drop() {
-        guard let connection else { return }
+    private func drop(_ lane: Int) {
+        throttled.remove(lane)
+        guard let connection = connections.removeValue(forKey: lane) else { return }
         curl_multi_remove_handle(multi, connection.handle)
-        self.connection = nil
     }
 
     /// The timer's task is ours: the next timer, and the end, cancel it.
