@@ -6,15 +6,18 @@ public import FerrySigning
 extension ActivityCenter {
     /// Tells what a download does, and gives its file in the end.
     ///
+    /// - Parameter ahead: what reads the archive while it arrives.
     /// - Parameter progress: called with how far it is, beside what is told.
     /// - Parameter heldChanged: called when the download was held or released, which also an earlier process may have done;
     ///   gives whether that is to be told.
     public nonisolated(nonsending) func follow(
         _ download: Download,
         of id: InstallID,
+        ahead: ArchiveAhead? = nil,
         progress: (StageProgress) -> Void = { _ in },
         heldChanged: (_ isHeld: Bool) async -> Bool = { _ in true }
     ) async throws -> DownloadedFile {
+        var partial: String?
         for await event in download.events {
             switch event {
             case .progress(let completed, let total):
@@ -33,8 +36,12 @@ extension ActivityCenter {
             case .retrying(_, let delay, let reason):
                 await send(.note(id, "\(reason) Trying again in \(max(1, delay.components.seconds)) s."))
             case .movedOn(let mirror, let reason): await send(.note(id, "\(reason) Asks \(mirror) instead."))
-            case .restarted(let reason): await send(.note(id, "Begins again: \(reason)"))
-            case .partial, .front, .finished, .failed: break
+            case .restarted(let reason):
+                ahead?.restart()
+                await send(.note(id, "Begins again: \(reason)"))
+            case .partial(let path): partial = path
+            case .front(let bytes): if let partial { ahead?.advance(path: partial, front: bytes) }
+            case .finished, .failed: break
             }
         }
         return try await download.file

@@ -151,6 +151,7 @@ extension InstallPipeline {
             return nil
         }
         var wanted = SigningRequest(input: file.path, output: output, options: options)
+        wanted.inputSHA256 = file.sha256
         // A path of ours tells people nothing.
         wanted.inputName = file.isOriginal ? nil : request.title ?? Self.title(request.source)
         let signing = wanted

@@ -14,13 +14,16 @@ extension InstallPipeline {
         wanted.startsHeld = jobs[id]?.isHeld ?? false
         // With a record, that one knows what is wanted, and not what an earlier process left in the partial file.
         jobs[id]?.hasOrders = wanted.startsHeld || record != nil
+        let ahead = request.signing.map { signer.readAhead($0) }
+        jobs[id]?.ahead = ahead
         let download = await downloader.start(wanted)
         jobs[id]?.download = download.id
         defer { jobs[id]?.download = nil }
         if record != nil, !wanted.startsHeld { await downloader.release(download.id) }
         // What came between the two lines above reached nobody.
         if jobs[id]?.isHeld != wanted.startsHeld { await tellDownload(id) }
-        return try await center.follow(download, of: id, progress: { self.record?.note($0, of: id) }) { isHeld in
+        let progress: (StageProgress) -> Void = { self.record?.note($0, of: id) }
+        return try await center.follow(download, of: id, ahead: ahead, progress: progress) { isHeld in
             // Not an echo, which may come late, but the word of an earlier process.
             guard self.jobs[id]?.hasOrders == false else { return false }
             self.jobs[id]?.isHeld = isHeld
@@ -31,6 +34,9 @@ extension InstallPipeline {
     func sign(_ id: InstallID, _ request: SigningRequest) async throws -> SignedArchive {
         try await enterStage(.signing, id)
         let progress: (StageProgress) -> Void = { self.record?.note($0, of: id) }
+        var request = request
+        request.ahead = jobs[id]?.ahead
+        jobs[id]?.ahead = nil
         let signing = signer.sign(request)
         defer { jobs[id]?.stop = nil }
         stop(id) { signing.cancel() }

@@ -30,6 +30,8 @@ public actor InstallPipeline {
         var revision: Int64 = -1
         var ending: Ending?
         var download: DownloadID?
+        /// What reads the archive while it arrives, until it is signed.
+        var ahead: ArchiveAhead?
         /// Whether the download was told what to do, so that what it says of being held is only an echo.
         var hasOrders = false
         var task: Task<Result<InstallResult, any Error>, Never>?

@@ -1,3 +1,5 @@
+import FerryBytes
+import FerryDownload
 import FerrySigning
 
 #if canImport(Glibc)
@@ -35,7 +37,7 @@ struct SigningTrial {
 
     /// The rows that each turn gives.
     var names: [String] {
-        SigningPhase.allCases.map(\.rawValue) + ["first", "known"] + (archives > 0 ? [oneByOne, atOnce] : [])
+        SigningPhase.allCases.map(\.rawValue) + ["first", "known", "after the last byte"] + (archives > 0 ? [oneByOne, atOnce] : [])
     }
 
     private var oneByOne: String { "\(archives) one by one" }
@@ -45,6 +47,7 @@ struct SigningTrial {
     func turn() async throws -> [(String, Measurement)] {
         var costs = try await phases()
         costs.append(("known", try await known()))
+        costs.append(("after the last byte", try await afterLastByte()))
         guard archives > 0 else { return costs }
         costs.append((oneByOne, try await measure { try await signAll(by: oneThread, atOnce: 1) }))
         costs.append((atOnce, try await measure { try await signAll(by: together, atOnce: archives) }))
@@ -90,6 +93,46 @@ struct SigningTrial {
         cost.output = size
         return cost
     }
+
+    /// Signs an archive that was read while it was downloaded; from when it is whole.
+    private func afterLastByte() async throws -> Measurement {
+        let server = try SlowServer(
+            bytes: try WholeFile.read(input, limit: 1 << 32),
+            name: "Trial.ipa",
+            bytesPerSecond: Self.downloadRate
+        )
+        defer { server.stop() }
+        var configuration = DownloadConfiguration(stateFolder: folder + "/downloads")
+        configuration.proxy = ""
+        let downloader = try Downloader(configuration)
+        let path = folder + "/arrived.ipa"
+        unlink(path)
+        let ahead = alone.readAhead(options)
+        let download = await downloader.start(DownloadRequest(url: server.url, destination: path))
+        var partial: String?
+        for await event in download.events {
+            switch event {
+            case .partial(let path): partial = path
+            case .front(let bytes): if let partial { ahead.advance(path: partial, front: bytes) }
+            case .restarted: ahead.restart()
+            default: break
+            }
+        }
+        _ = try await download.file
+        var request = request("ferry.ipa")
+        request.input = path
+        request.ahead = ahead
+        let signing = request
+        var size = 0
+        var cost = try await measure { size = try await alone.sign(signing).archive.byteCount }
+        cost.output = size
+        await downloader.close()
+        unlink(path)
+        return cost
+    }
+
+    /// Bytes a second.
+    private static let downloadRate = 100_000_000
 
     private func signAll(by signer: Signer, atOnce limit: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -19,6 +19,8 @@ final class AheadReader {
     /// Where the next header is; `nil` where there is none that can be read.
     private var position: Int? = 0
     private var streamed: Streamed?
+    /// The file, which may be given another name while it is read.
+    private var file: FileSource?
 
     init(options: SigningOptions, workers: Workers) {
         self.options = options
@@ -28,9 +30,10 @@ final class AheadReader {
     /// Reads all that has come since the last time.
     func read(_ work: AheadState.Work) async -> AheadState.Done {
         if generation != work.generation {
-            (generation, position, streamed) = (work.generation, 0, nil)
+            (generation, position, streamed, file) = (work.generation, 0, nil, nil)
         }
-        guard let source = try? FileSource(path: work.path) else { return AheadState.Done() }
+        guard let source = try? open(work.path) else { return AheadState.Done() }
+        file = source
         var done = AheadState.Done(name: AheadState.name(of: source))
         var whole: [LocalEntry] = []
         do {
@@ -41,6 +44,12 @@ final class AheadReader {
         }
         done.entries += await survey(whole, source)
         return done
+    }
+
+    /// The file as long as it is now.
+    private func open(_ path: String) throws -> FileSource {
+        guard let file else { return try FileSource(path: path) }
+        return try FileSource(duplicating: file.descriptor, path: path)
     }
 
     /// Looks at the entry at `position`; `false` where more must come.

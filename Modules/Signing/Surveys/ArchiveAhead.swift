@@ -127,6 +127,11 @@ final class AheadState: Sendable {
     func take(_ done: Done, of work: Work) {
         state.withLock { state in
             guard state.generation == work.generation else { return }
+            guard done.name != nil else {
+                // It could not be opened. Perhaps it can be under its next name.
+                state.front = state.done
+                return
+            }
             state.done = work.front
             // Another file under the same name is another archive.
             if state.name != done.name { state.entries = [:] }
