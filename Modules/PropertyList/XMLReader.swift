@@ -228,7 +228,9 @@ struct XMLReader {
     private mutating func skipText() {
         position = bytes.withUnsafeBufferPointer { [position] bytes in
             var place = position
-            while place < bytes.count, bytes[place] != UInt8(ascii: "&"), bytes[place] != UInt8(ascii: "<") { place += 1 }
+            while place < bytes.count, bytes[place] != UInt8(ascii: "&"), bytes[place] != UInt8(ascii: "<") {
+                place += 1
+            }
             return place
         }
     }

@@ -221,7 +221,8 @@ struct `ferry demo and bench` {
         #expect(try await Python.value(result.output, "inputBytes") == "\(length)")
         #expect(try await Python.value(result.output, "runs") == "1")
         let names = [
-            "planning", "sealing", "repacking", "verifying", "placing", "first", "known", "after the last byte", "2 one by one", "2 at once",
+            "planning", "sealing", "repacking", "verifying", "placing", "first", "known", "after the last byte",
+            "2 one by one", "2 at once",
             "cp",
         ]
         for (index, name) in names.enumerated() {

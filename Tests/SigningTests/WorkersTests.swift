@@ -9,7 +9,9 @@ import Testing
         let totals = try await withThrowingTaskGroup(of: Int.self) { group in
             for archive in 1...6 {
                 group.addTask {
-                    let sums = try await workers.map(Array(1...40), cost: { $0 }, hugeCost: 30, context: {}) { item, _ in
+                    let sums = try await workers.map(Array(1...40), cost: { $0 }, hugeCost: 30, context: {}) {
+                        item,
+                        _ in
                         let sum = Guarded(0)
                         workers.together((0..<item % 7).map { part in { sum.withLock { $0 += part + archive } } })
                         return sum.withLock { $0 }
@@ -27,7 +29,9 @@ import Testing
 
     @Test func `give results in the order of what was asked, though the largest come first`() async throws {
         let order = Guarded<[Int]>([])
-        let results = try await Workers(count: 1).map([3, 9, 1, 7], cost: { $0 }, hugeCost: 8, context: { 0 }) { item, own in
+        let results = try await Workers(count: 1).map([3, 9, 1, 7], cost: { $0 }, hugeCost: 8, context: { 0 }) {
+            item,
+            own in
             order.withLock { $0.append(item) }
             own += 1
             return "\(item) as number \(own)"

@@ -37,7 +37,8 @@ struct SigningTrial {
 
     /// The rows that each turn gives.
     var names: [String] {
-        SigningPhase.allCases.map(\.rawValue) + ["first", "known", "after the last byte"] + (archives > 0 ? [oneByOne, atOnce] : [])
+        SigningPhase.allCases.map(\.rawValue) + ["first", "known", "after the last byte"]
+            + (archives > 0 ? [oneByOne, atOnce] : [])
     }
 
     private var oneByOne: String { "\(archives) one by one" }
