@@ -45,7 +45,7 @@ enum Install {
             .noRecord,
             .reporter,
             .json,
-        ],
+        ] + .downloading + .netrc,
         alternatives: [Option].identityAlternatives,
         environment: .identity,
         run: run

@@ -7,7 +7,8 @@ extension Program {
         verbs: [
             Install.verb, Jobs.verb, Orders.hold, Orders.release, Orders.cancel, Resume.verb, Sign.verb, Download.verb,
             Inspect.verb, Verify.verb, IdentityVerb.verb, ProfileVerb.verb,
-            CacheVerb.verb, Island.verb, Push.verb, Bench.verb, BenchAPNs.verb, Demo.verb, Completion.verb, Help.verb,
+            CacheVerb.verb, Island.verb, Push.verb, Bench.verb, BenchAPNs.verb, BenchDownload.verb, Demo.verb,
+            Completion.verb, Help.verb,
         ]
     )
 }
