@@ -79,34 +79,15 @@ extension Bench {
             row.wall == 0 && row.failures > 0
                 ? [row.name, "failed", "", "", "", "", ""]
                 : [
-                    row.name, seconds(row.wall), seconds(row.wallMinimum), seconds(row.processor),
+                    row.name, BenchTable.seconds(row.wall), BenchTable.seconds(row.wallMinimum),
+                    BenchTable.seconds(row.processor),
                     row.peakMemory.map { sizeText($0) } ?? "", row.output.map { sizeText($0) } ?? "",
-                    whole > 0 ? decimals(row.wall / whole, 2) : "",
+                    whole > 0 ? BenchTable.decimals(row.wall / whole, 2) : "",
                 ]
         }
-        let table = [header] + lines
-        let widths = header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
         let title =
             "\(report.input), \(sizeText(report.inputBytes)): median of \(report.runs) on \(report.cores) cores"
-        return
-            ([title, ""]
-            + table.map { cells in
-                zip(cells, widths).enumerated().map { index, cell in
-                    let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                    return index == 0 ? cell.0 + space : space + cell.0
-                }.joined(separator: "  ")
-            }).joined(separator: "\n")
-    }
-
-    private static func seconds(_ value: Double) -> String {
-        decimals(value, 3) + " s"
-    }
-
-    private static func decimals(_ value: Double, _ digits: Int) -> String {
-        let scale = digits == 2 ? 100.0 : 1000.0
-        let whole = Int((value * scale).rounded())
-        let fraction = String(whole % Int(scale))
-        return "\(whole / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+        return BenchTable.text(title, [header] + lines)
     }
 }
 

@@ -118,30 +118,14 @@ extension BenchDownload {
             row.wall == 0
                 ? [row.name, "failed", "", "", "", "", ""]
                 : [
-                    row.name, decimals(row.wall, 3) + " s", decimals(row.wallMinimum, 3) + " s",
-                    decimals(row.processor, 3) + " s", row.peakMemory.map { sizeText($0) } ?? "",
+                    row.name, BenchTable.decimals(row.wall, 3) + " s", BenchTable.decimals(row.wallMinimum, 3) + " s",
+                    BenchTable.decimals(row.processor, 3) + " s", row.peakMemory.map { sizeText($0) } ?? "",
                     "\(Int(Double(report.bytes) / row.wall / 1e6))",
-                    report.ratios[row.name].map { decimals($0, 2) } ?? "1.00",
+                    report.ratios[row.name].map { BenchTable.decimals($0, 2) } ?? "1.00",
                 ]
         }
-        let table = [header] + lines
-        let widths = header.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
         let title =
             "\(sizeText(report.bytes)): median of \(report.runs) on \(report.cores) cores"
-        return
-            ([title, ""]
-            + table.map { cells in
-                zip(cells, widths).enumerated().map { index, cell in
-                    let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                    return index == 0 ? cell.0 + space : space + cell.0
-                }.joined(separator: "  ")
-            }).joined(separator: "\n")
-    }
-
-    private static func decimals(_ value: Double, _ digits: Int) -> String {
-        let scale = digits == 2 ? 100.0 : 1000.0
-        let whole = Int((value * scale).rounded())
-        let fraction = String(whole % Int(scale))
-        return "\(whole / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
+        return BenchTable.text(title, [header] + lines)
     }
 }
