@@ -7,6 +7,8 @@ struct Crew {
         let id: DownloadID
         var request: DownloadRequest
         let box: EventBox
+        /// Whether it was released before it began: then what an earlier process held counts no more.
+        var wasReleased = false
     }
 
     /// Those that have begun and not ended, the held ones among them.
@@ -42,14 +44,33 @@ struct Crew {
     /// Holds one, also while it waits for its turn.
     mutating func hold(_ id: DownloadID) {
         if let index = waiting.firstIndex(where: { $0.id == id }) {
-            waiting[index].request.startsHeld = true
+            hold(at: index)
         } else {
             active[id]?.hold()
         }
     }
 
+    /// Lets one go on; one that has not begun is told when it does.
+    mutating func release(_ id: DownloadID) {
+        if let index = waiting.firstIndex(where: { $0.id == id }) {
+            waiting[index].wasReleased = true
+        } else {
+            active[id]?.release()
+        }
+    }
+
+    mutating func releaseAll() {
+        for index in waiting.indices { waiting[index].wasReleased = true }
+        for download in active.values { download.release() }
+    }
+
+    private mutating func hold(at index: Int) {
+        waiting[index].request.startsHeld = true
+        waiting[index].wasReleased = false
+    }
+
     mutating func holdAll() {
-        for index in waiting.indices { waiting[index].request.startsHeld = true }
+        for index in waiting.indices { hold(at: index) }
         for download in active.values { download.hold() }
     }
 

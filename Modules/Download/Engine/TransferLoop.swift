@@ -124,9 +124,9 @@ extension TransferLoop {
         switch command {
         case .start(let id, let request, let box): crew.add(Crew.Entry(id: id, request: request, box: box))
         case .hold(let id): crew.hold(id)
-        case .release(let id): crew.active[id]?.release()
+        case .release(let id): crew.release(id)
         case .holdAll: crew.holdAll()
-        case .releaseAll: for download in crew.active.values { download.release() }
+        case .releaseAll: crew.releaseAll()
         case .cancel(let id, let keepsPartial): crew.cancel(id, keepsPartial: keepsPartial)
         case .timer(let id, let serial): crew.active[id]?.timerFired(serial)
         case .disk(let id, let result): crew.active[id]?.diskDone(result)
@@ -144,6 +144,7 @@ extension TransferLoop {
             let download = try download(entry, multi, throttle)
             crew.active[entry.id] = download
             download.begin()
+            if entry.wasReleased { download.release() }
         } catch {
             entry.box.tell(.failed(error))
         }
