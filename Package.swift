@@ -54,7 +54,7 @@ let package = Package(
         .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
-        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature"]),
+        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -94,10 +94,13 @@ let package = Package(
         // The push service
         module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
+        // Small things on the web
+        module("Web", ["FerryBytes", "CCurl"]),
+
         // Stages
         module("Activity"),
-        module("Certificates", ["FerryBytes", "FerryCodeSignature", "CCurl"]),
-        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
+        module("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb"]),
+        module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
         module("Record", ["FerryActivity", "FerryBytes", "CSQLite"]),
@@ -128,7 +131,7 @@ let package = Package(
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
-                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
+                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -142,7 +145,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "FerryAPNs", "FerryAPNsReporter", "FerryAppBundle", "FerryArchives", "FerryBytes",
                 "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
-                "FerryPropertyList", "FerrySigning", "FerryZip",
+                "FerryPropertyList", "FerrySigning", "FerryWeb", "FerryZip",
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: settings
@@ -208,12 +211,12 @@ let package = Package(
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Archives", ["FerryBytes", "FerryMachO", "TestKit"]),
         tests("Bytes", ["TestKit"]),
-        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "TestKit"]),
+        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb", "TestKit"]),
         tests(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
-        tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
@@ -238,6 +241,7 @@ let package = Package(
             ]
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        tests("Web", ["FerryBytes", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

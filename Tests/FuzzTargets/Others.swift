@@ -6,6 +6,7 @@ import FerryBytes
 import FerryDownload
 import FerryIcons
 import FerryLiveActivity
+import FerryWeb
 import Foundation
 
 extension FuzzTarget {
