@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
+        .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
@@ -99,6 +100,7 @@ let package = Package(
 
         // Stages
         module("Activity"),
+        module("Catalog", ["FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryPropertyList", "FerryWeb"]),
         module("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb"]),
         module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
@@ -144,7 +146,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "CZlib", "FerryAPNs", "FerryAPNsReporter", "FerryAppBundle", "FerryArchives", "FerryBytes",
-                "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
+                "FerryCatalog", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
                 "FerryPropertyList", "FerrySigning", "FerryWeb", "FerryZip",
             ],
             path: "Tests/FuzzTargets",
@@ -211,6 +213,7 @@ let package = Package(
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Archives", ["FerryBytes", "FerryMachO", "TestKit"]),
         tests("Bytes", ["TestKit"]),
+        tests("Catalog", ["FerryAppBundle", "FerryBytes", "FerryPropertyList", "FerryWeb", "TestKit"]),
         tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb", "TestKit"]),
         tests(
             "CodeSignature",
