@@ -76,6 +76,9 @@ public struct ArchiveMismatch: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension PublishedArchive {
+    /// The number of bytes that any other archive is refused for; `nil` where any will do.
+    public var requiredByteCount: Int64? { tolerated.contains(.size) ? nil : byteCount }
+
     /// Every difference, those that are tolerated too.
     ///
     /// Two versions are the same when they are numbered the same: `v1.2` and `1.2.0`. Nothing is looked at that the source

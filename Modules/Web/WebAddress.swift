@@ -54,7 +54,8 @@ package struct WebAddress: Equatable {
     }
 
     private init?(_ text: String, relativeTo base: String?) {
-        guard let handle = curl_url() else { return nil }
+        // To C, a text ends at its first zero byte.
+        guard !text.utf8.contains(0), let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
         // Servers and people write spaces and umlauts as they are; browsers take them.
         let flags = UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME)

@@ -145,6 +145,14 @@ import Testing
         #expect(lamp.sha256 == nil)
     }
 
+    @Test func `of a file starts from where it says that it is published`() throws {
+        let json = """
+            {"sourceURL": "https://example.com/lists/apps.json", "apps": [
+              {"bundleIdentifier": "com.example.a", "version": "1", "downloadURL": "a.ipa"}]}
+            """
+        #expect(try source(json, url: nil).apps[0].versions[0].downloadURL == "https://example.com/lists/a.ipa")
+    }
+
     @Test func `of many variants has the same app again and again`() throws {
         func entry(_ name: String, _ version: String) -> String {
             """
@@ -216,6 +224,10 @@ import Testing
         (#"{"downloadURL": "https://e.com/a"}"#, "version: it is missing"),
         (#"{"version": "1", "downloadURL": ""}"#, "downloadURL: it is missing or empty"),
         (#"{"version": "1"}"#, "downloadURL: it is missing or empty"),
+        (
+            "{\"version\": \"1\", \"downloadURL\": \"https://e.com/a\\u0000b\"}",
+            "downloadURL: “https://e.com/a\\0b” is no whole URL, nor one from here"
+        ),
         (
             #"{"version": "1", "downloadURL": "ftp://e.com/a?token=s"}"#,
             "downloadURL: “ftp://e.com/a?…” is neither http nor https"

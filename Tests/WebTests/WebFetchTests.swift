@@ -86,6 +86,11 @@ import Testing
         #expect(server.exchanges.count == 1)
     }
 
+    @Test func `is no address with a zero byte in it`() {
+        #expect(WebAddress("https://example.org\0.evil.org/") == nil)
+        #expect(WebAddress("https://example.org/")?.resolving("a\0b") == nil)
+    }
+
     @Test(arguments: [
         ("https://me:secret@example.org/a?b=secret#c", "https://example.org/a?…"), ("nonsense?secret", "nonsense?…"),
         ("https://example.org/a", "https://example.org/a"), ("a\u{1B}b", "a\\u{1B}b"),

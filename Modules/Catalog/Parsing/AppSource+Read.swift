@@ -10,7 +10,7 @@ extension AppSource {
     /// as Foundation reads it, which authors try their lists with.
     ///
     /// - Parameter place: what messages call it: its path, or its address without a query.
-    /// - Parameter url: where it was got from, which relative addresses in it start from; `nil` where nobody knows.
+    /// - Parameter url: where it was got from, which relative addresses in it start from; `nil` takes what it says itself.
     public init(
         json bytes: [UInt8],
         place: String,
@@ -45,7 +45,8 @@ extension AppSource {
                 remedy: "Give the address of the list itself, which often ends in .json."
             )
         }
-        var reader = SourceReader(limits: limits, base: url.flatMap { WebAddress($0) })
+        let base = url ?? object["sourceURL"]?.string
+        var reader = SourceReader(limits: limits, base: base.flatMap { WebAddress($0) })
         self = reader.source(object, entries)
     }
 

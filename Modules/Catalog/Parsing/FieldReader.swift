@@ -93,7 +93,8 @@ struct FieldReader {
         guard address.isOfTheWeb else {
             return .failure(Fault(reason: "“\(shown)” is neither http nor https"))
         }
-        return .success(text)
+        // As it is, for it may have a name and password in it; libcurl also understands `https:/host`, and others do not.
+        return .success(text.lowercased().hasPrefix(address.scheme + "://") ? text : address.url)
     }
 
     /// A flag, as `true`, `1` or their texts.
