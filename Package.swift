@@ -123,7 +123,8 @@ let package = Package(
         module(
             "Pipeline",
             [
-                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
+                "FerryBytes", "FerryCatalog", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning",
+                "FerryInstalling",
                 "FerryActivity", "FerryRecord",
             ]
         ),
@@ -131,7 +132,8 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
+                "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
                 "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
             ],
@@ -221,14 +223,14 @@ let package = Package(
         ),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
-        tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
+        tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("LiveActivity", ["FerryActivity", "TestKit"], exclude: ["Golden"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests(
             "Pipeline",
             [
-                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCatalog", "FerryCodeSignature", "FerryDownload",
                 "FerryIcons", "FerryInstalling", "FerryRecord",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
