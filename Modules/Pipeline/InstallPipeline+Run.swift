@@ -19,7 +19,7 @@ extension InstallPipeline {
             if let failure { throw failure }
             result = .success(try await walk(id, request, after: install, &stage))
         } catch {
-            result = .failure(error)
+            result = .failure(request.explaining(error))
         }
         let outcome =
             switch result {
@@ -85,6 +85,7 @@ extension InstallPipeline {
         defer {
             if name != nil, !file.isOriginal { removeFile(file.path) }
         }
+        for text in try await request.compare(file) { await center.send(.note(id, text)) }
 
         var archive = file.path
         var signed: SignedArchive?
@@ -114,7 +115,7 @@ extension InstallPipeline {
         at path: String,
         _ before: RecordedFile?
     ) async throws -> DownloadedFile {
-        if let before, request.sha256 == nil || request.sha256 == before.sha256,
+        if let before, request.wantedSHA256 == nil || request.wantedSHA256 == before.sha256,
             try await enter(downloads, id, { await FileCheck.isThere(before) })
         {
             return DownloadedFile(
