@@ -118,12 +118,14 @@ extension InstallPipeline {
         if let before, request.wantedSHA256 == nil || request.wantedSHA256 == before.sha256,
             try await enter(downloads, id, { await FileCheck.isThere(before) })
         {
-            return DownloadedFile(
+            let file = DownloadedFile(
                 path: before.path,
                 length: before.byteCount,
                 sha256: before.sha256,
                 isOriginal: before.isOriginal
             )
+            // A list may say another version by now.
+            if request.published == nil || (try? await request.compare(file)) != nil { return file }
         }
         let file = try await enter(downloads, id) { try await self.download(id, request, to: path) }
         let known = RecordedFile(

@@ -157,6 +157,12 @@ extension InputFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether there is anything at the path.
+    static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0
+    }
+
     /// The paths of the regular files in a folder, sorted by name; hidden ones are left out, and so are those in folders
     /// below.
     ///
