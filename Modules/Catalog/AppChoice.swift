@@ -107,7 +107,7 @@ extension AppSource {
             .unknownApp,
             "\(place): there is no app “\(text.printable)” among its \(apps.count).",
             remedy: near.map { "Did you mean \($0.printable)?" }
-                ?? "Look for it with: ferry source \(place) --search WORD"
+                ?? "ferry source with --search WORD looks for it."
         )
     }
 

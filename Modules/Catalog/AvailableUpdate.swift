@@ -40,24 +40,32 @@ public struct InstalledVersion: Sendable, Hashable {
     }
 }
 
-extension InstalledVersion {
-    /// The newest version in some sources that is later than this one; `nil` where there is none.
+/// Looks for updates in some sources, each app's by its identifier.
+public struct UpdateSearch: Sendable {
+    private let places: [String]
+    /// The apps of each source, by identifier.
+    private let apps: [[String: [AppSource.App]]]
+
+    /// Looks in `sources`, each with what messages call it.
+    public init(_ sources: [(place: String, source: AppSource)]) {
+        places = sources.map(\.place)
+        apps = sources.map { Dictionary(grouping: $0.source.apps, by: \.identifier) }
+    }
+
+    /// The newest version that is later than the installed one, and that the system runs; `nil` where there is none.
     ///
-    /// Of several apps with the identifier, that with the installed one's name counts, if there is one.
-    public func update(
-        in sources: [(place: String, source: AppSource)],
-        for system: SystemVersion?
-    ) -> AvailableUpdate? {
+    /// Of several apps with the identifier, that with the installed one's name counts, if there is one; of several sources,
+    /// the first that has the newest.
+    public func update(of installed: InstalledVersion, for system: SystemVersion?) -> AvailableUpdate? {
         var best: AvailableUpdate?
-        for (place, source) in sources {
-            let all = source.apps.filter { $0.identifier == identifier }
-            let named = all.filter { $0.name.lowercased() == name?.lowercased() }
+        for (place, apps) in zip(places, apps) {
+            let all = apps[installed.identifier] ?? []
+            let named = all.filter { $0.name.lowercased() == installed.name?.lowercased() }
             for app in named.isEmpty ? all : named {
-                guard let version = app.versions.first(where: { $0.runs(on: system) }), isOlder(than: version) else {
-                    continue
-                }
+                guard let version = app.versions.first(where: { $0.runs(on: system) }), installed.isOlder(than: version)
+                else { continue }
                 if let best, !(VersionNumber(best.newest.version) < VersionNumber(version.version)) { continue }
-                best = AvailableUpdate(installed: self, newest: version, app: app.name, place: place)
+                best = AvailableUpdate(installed: installed, newest: version, app: app.name, place: place)
             }
         }
         return best

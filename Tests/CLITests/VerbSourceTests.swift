@@ -132,7 +132,7 @@ struct `ferry source` {
         let added = try await market.ferry.run(["source", "add", "games", link])
         #expect(added.status == 0, "\(added.errors)")
         #expect(added.text == "games is \(market.shown), with 2 apps\n")
-        #expect(added.errors == "! \(market.shown): 1 problem; ferry source \(market.shown) shows them.\n")
+        #expect(added.errors == "! \(market.shown): 1 problem; ferry source shows them.\n")
         let listed = try await market.ferry.run(["source", "list"])
         #expect(listed.text == "games  \(market.shown)\n")
         #expect(try await market.ferry.run(["source", "games"]).text.contains("Harbour"))
@@ -202,6 +202,11 @@ struct `ferry install from a list` {
         )
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.text == market.ferry.home.path("apps/com.example.harbour/Harbour.app") + "\n")
+        #expect(
+            result.errors.contains(
+                "! Harbour: it comes by plain HTTP, and so does its list: anybody on the way can change it."
+            )
+        )
         #expect(result.errors.contains("! Harbour: 1.2 is taken instead of 9.0, which needs iOS 26.0."))
         #expect(!result.errors.contains("secret"))
     }
@@ -317,7 +322,7 @@ struct `ferry updates` {
         #expect(try await market.ferry.run(["source", "add", "gone", gone, "--unchecked"]).status == 0)
         let result = try await market.ferry.run(["updates", apps])
         #expect(result.status == 1)
-        #expect(result.text.hasSuffix("13 MB  games\n"))
+        #expect(result.text.hasSuffix("13 MB  games\n"), "\(result.text)")
         #expect(result.errors.contains("\(gone): the server answers with status 404"))
     }
 

@@ -91,7 +91,7 @@ import Testing
             ),
             (
                 "zebra", nil, .unknownApp, "Test: there is no app “zebra” among its 5.",
-                "Look for it with: ferry source Test --search WORD"
+                "ferry source with --search WORD looks for it."
             ),
             (
                 "com.example.harbour@2.1", nil, .unknownVersion, "Test: Harbour has no version 2.1.",

@@ -46,6 +46,7 @@ import Testing
         let text = "{\"apps\": [], \"x\": " + String(repeating: "[", count: 100_000)
         let error = #expect(throws: CatalogError.self) { try source(text) }
         #expect(error?.code == .tooMuch)
+        #expect(error?.message == "apps.json: The list is refused: it is nested more than 32 deep.")
     }
 
     @Test func `cannot have texts without end`() throws {

@@ -299,7 +299,7 @@ private struct World: Sendable {
     ) throws {
         let installed = InstalledVersion(identifier: "com.example.a", name: "A", version: "1.0", build: "7")
         let source = try list([("A", version, build, minimum)])
-        let update = installed.update(in: [("Test", source)], for: .init("17.5"))
+        let update = UpdateSearch([("Test", source)]).update(of: installed, for: .init("17.5"))
         #expect(update?.newest.version == expected)
     }
 
@@ -307,10 +307,10 @@ private struct World: Sendable {
         let installed = InstalledVersion(identifier: "com.example.a", name: "Rose", version: "1.0", build: nil)
         let one = try list([("Thorn", "9.0", nil, nil), ("rose", "1.5", nil, nil)])
         let two = try list([("Rose", "1.10", nil, nil)])
-        let update = installed.update(in: [("one", one), ("two", two)], for: nil)
+        let update = UpdateSearch([("one", one), ("two", two)]).update(of: installed, for: nil)
         #expect(update?.place == "two")
         #expect(update?.newest.version == "1.10")
         let other = InstalledVersion(identifier: "com.example.b", name: "Rose", version: "1.0", build: nil)
-        #expect(other.update(in: [("one", one)], for: nil) == nil)
+        #expect(UpdateSearch([("one", one)]).update(of: other, for: nil) == nil)
     }
 }

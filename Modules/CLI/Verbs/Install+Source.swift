@@ -52,7 +52,7 @@ extension Install {
         }
         return try choices.map { choice in
             let chosen = try named.source.choose(choice, for: system, in: named.place)
-            for text in warnings(of: chosen) { invocation.warn(text) }
+            for text in warnings(of: chosen, from: named.place) { invocation.warn(text) }
             var request = InstallRequest(source: chosen.version.downloadURL, signing: options)
             request.title = chosen.app.name
             var published = PublishedArchive(chosen)
@@ -62,17 +62,17 @@ extension Install {
         }
     }
 
-    private static func warnings(of chosen: ChosenVersion) -> [String] {
+    private static func warnings(of chosen: ChosenVersion, from place: String) -> [String] {
         let (name, version) = (chosen.app.name, chosen.version)
         var warnings: [String] = []
         if let newer = chosen.passedOver.first {
             let needs = newer.minimumOS.map { ", which needs iOS \($0)" } ?? ""
             warnings.append("\(name): \(version.version) is taken instead of \(newer.version)\(needs).")
         }
-        if version.sha256 == nil, version.downloadURL.lowercased().hasPrefix("http:") {
-            warnings.append(
-                "\(name): it comes by plain HTTP and its list says no SHA-256, so anybody on the way can change it."
-            )
+        let isPlain: (String) -> Bool = { $0.lowercased().hasPrefix("http:") }
+        if isPlain(version.downloadURL), version.sha256 == nil || isPlain(place) {
+            let what = version.sha256 == nil ? "its list says no SHA-256" : "so does its list"
+            warnings.append("\(name): it comes by plain HTTP, and \(what): anybody on the way can change it.")
         }
         return warnings
     }

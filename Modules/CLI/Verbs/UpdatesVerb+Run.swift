@@ -29,14 +29,16 @@ extension UpdatesVerb {
         let (apps, problems) = try FolderTarget(folder: folder).apps()
         var errors: [any Error] = problems
         let sources = try await sources(invocation, &errors)
+        let search = UpdateSearch(sources)
         let updates = apps.compactMap { app -> AvailableUpdate? in
             guard let identifier = app.info.identifier else { return nil }
-            return InstalledVersion(
+            let installed = InstalledVersion(
                 identifier: identifier,
                 name: app.info.displayName,
                 version: app.info.version,
                 build: app.info.build
-            ).update(in: sources, for: system)
+            )
+            return search.update(of: installed, for: system)
         }
         let report = Report(
             appCount: apps.count,
@@ -88,17 +90,42 @@ extension UpdatesVerb {
             )
         }
         var sources: [(place: String, source: AppSource)] = []
-        for name in names {
-            do {
-                let named = try await invocation.source(name, isOffline: invocation.arguments.flag("--offline"))
+        for (name, result) in zip(names, try await results(of: names, invocation)) {
+            switch result {
+            case .success(let named):
                 if let warning = named.warning, !invocation.asData { invocation.warn(warning) }
                 sources.append((SourceBook.isName(name) ? name : named.place, named.source))
-            } catch {
-                if ExitCode(error) == .cancelled { throw error }
-                errors.append(error)
+            case .failure(let error): errors.append(error)
             }
         }
         return sources
+    }
+
+    /// How many lists are fetched at once.
+    private static let fetchLimit = 8
+
+    /// Each list, or why it cannot be had, in the order of the names.
+    private static func results(
+        of names: [String],
+        _ invocation: Invocation
+    ) async throws -> [Result<NamedSource, any Error>] {
+        let isOffline = invocation.arguments.flag("--offline")
+        var results: [Int: Result<NamedSource, any Error>] = [:]
+        try await withThrowingTaskGroup(of: (Int, Result<NamedSource, any Error>).self) { group in
+            for (index, name) in names.enumerated() {
+                if index >= fetchLimit, let (place, result) = try await group.next() { results[place] = result }
+                group.addTask {
+                    do {
+                        return (index, .success(try await invocation.source(name, isOffline: isOffline)))
+                    } catch {
+                        if ExitCode(error) == .cancelled { throw error }
+                        return (index, .failure(error))
+                    }
+                }
+            }
+            for try await (place, result) in group { results[place] = result }
+        }
+        return names.indices.compactMap { results[$0] }
     }
 
     private static func text(_ report: Report, _ folder: String) -> String {

@@ -81,7 +81,7 @@ extension Invocation {
         for problem in problems.prefix(problemLimit) { warn(problem.description) }
         let rest = problems.count - min(problems.count, problemLimit) + named.source.furtherProblemCount
         if rest > 0 {
-            let hint = problemLimit == 0 ? "; ferry source \(named.place) shows them" : ""
+            let hint = problemLimit == 0 ? "; ferry source shows them" : ""
             warn(
                 "\(named.place): \(rest) \(problemLimit == 0 ? "" : "more ")\(rest == 1 ? "problem" : "problems")\(hint)."
             )

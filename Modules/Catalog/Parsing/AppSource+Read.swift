@@ -32,7 +32,8 @@ extension AppSource {
         } catch {
             throw CatalogError(
                 error.code == .tooMuch ? .tooMuch : .notASource,
-                "\(place): \(error.message)",
+                "\(place): "
+                    + error.message.replacing("The property list is refused", with: "The list is refused"),
                 remedy: error.code == .tooMuch
                     ? "No real source needs as much; ask its author."
                     : "Check the address; if it is right, ask its author."

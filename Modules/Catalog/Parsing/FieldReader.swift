@@ -81,7 +81,7 @@ struct FieldReader {
 
     /// `text` as a whole URL; a relative one starts from where the source is.
     func url(_ text: String) -> Result<String, Fault> {
-        let shown = WebAddress.shown(String(text.prefix(200)))
+        var shown: String { WebAddress.shown(String(text.prefix(200))) }
         guard let address = WebAddress(text) else {
             guard let base, let whole = base.resolving(text), whole.isOfTheWeb else {
                 return .failure(
@@ -213,6 +213,8 @@ extension Double {
 extension StringProtocol {
     /// Without spaces, tabs and line ends around it.
     var trimmed: String {
+        let isPlain: (Character?) -> Bool = { $0?.asciiValue.map { $0 > 0x20 && $0 < 0x7F } ?? false }
+        if isPlain(first), isPlain(last) { return String(self) }
         let isSpace: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
             return ""
