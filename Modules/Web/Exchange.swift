@@ -6,6 +6,10 @@ import Synchronization
 final class Exchange {
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
+    /// The longest header field that is looked at, and how many are: those that are of use are short, and few.
+    private static let longestField = 8192
+    private static let maximumFields = 200
+
     private let web: WebFetch
     private let request: FetchRequest
     private let isCancelled: Flag
@@ -121,13 +125,13 @@ final class Exchange {
 
     /// Takes a line of a head; a status line begins the head of another answer, after a redirect.
     private func take(header bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= Self.longestField else { return }
         let line = String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
             fields = [:]
             return
         }
-        // libcurl bounds a head to 300 KB; more fields than these are of no use to anybody.
-        guard fields.count < 200, let colon = line.firstIndex(of: ":") else { return }
+        guard fields.count < Self.maximumFields, let colon = line.firstIndex(of: ":") else { return }
         let value = line[line.index(after: colon)...].filter { !$0.isNewline }
         fields[line[..<colon].lowercased()] = String(value.drop { $0 == " " || $0 == "\t" })
     }
