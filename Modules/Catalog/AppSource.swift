@@ -1,4 +1,5 @@
 public import FerryAppBundle
+import FerryBytes
 public import FerryPropertyList
 
 /// A published list of apps, in the form that AltStore began and other stores read too.
@@ -137,6 +138,14 @@ extension AppSource {
         public let reason: String
         /// What it cost.
         public let loss: Loss
+
+        /// A problem, in words that stay on their line whatever the source has put into them.
+        init(entry: String, field: String, reason: String, loss: Loss) {
+            self.entry = entry.printable
+            self.field = field.printable
+            self.reason = reason.printable
+            self.loss = loss
+        }
 
         /// One line: where, why, and what it cost.
         public var description: String {

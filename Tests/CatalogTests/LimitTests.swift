@@ -71,6 +71,12 @@ import Testing
             #expect(!problem.description.contains("\u{1B}") && !problem.description.contains("\u{7}"))
         }
         #expect(list.problems.count == 2)
+        let pictures = try source(
+            """
+            {"apps": [{"bundleIdentifier": "a", "version": "1", "downloadURL": "/a", "screenshots": {"x\\u001b[2J": 5}}]}
+            """
+        )
+        #expect(pictures.problems.map(\.field) == ["screenshots.x\\u{1B}[2J"])
     }
 
     /// Each way doubles what could be quadratic; ten thousand of each are read within the time limit of any test.

@@ -306,7 +306,7 @@ import Testing
         #expect(list.apps[0].versions.map(\.downloadURL) == ["https://example.com/1.ipa", "https://example.com/3.ipa"])
         #expect(
             list.problems.map(\.description) == [
-                "“A” (com.example.a): the version 1.0 is there again, otherwise; the version is left out."
+                "“A” (com.example.a): the version 1.0 is there again with other values; the version is left out."
             ]
         )
     }

@@ -167,6 +167,24 @@ private struct World: Sendable {
         }
     }
 
+    @Test func `forgets a list that nobody asked for in ninety days`() async throws {
+        let world = try World()
+        world.serve(body)
+        let other = world.pages.server.url("/other.json")
+        world.pages.set("/other.json", newer)
+        let today = Int64(Date().timeIntervalSince1970)
+        world.clock.time.withLock { $0 = today }
+        _ = try await world.store().source(at: world.url)
+        world.clock.time.withLock { $0 = today + 89 * 86400 }
+        _ = try await world.store().source(at: other)
+        #expect(try world.files().count == 2)
+        world.clock.time.withLock { $0 = today + 91 * 86400 }
+        _ = try await world.store().source(at: other)
+        let sum = try #require(Tool("sha256sum"))
+        let digest = try await onThread { try sum.run([], input: Array(other.utf8)).text.prefix(64) }
+        #expect(try world.files() == ["ferry/sources/\(digest).source"])
+    }
+
     @Test func `reads no more than the limit`() async throws {
         let world = try World()
         world.serve(body)

@@ -2,6 +2,14 @@ import FerryBytes
 import FerryCodeSignature
 public import FerryWeb
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Gets sources from the web, and keeps each in a folder: for the next request, which asks whether anything changed, and
 /// for when there is no connection.
 ///
@@ -10,6 +18,9 @@ public import FerryWeb
 public struct SourceStore: Sendable {
     /// Asks on the web; throws `FetchError`, or `CancellationError`.
     public typealias Ask = @Sendable (FetchRequest) async throws -> FetchAnswer
+
+    /// How long a list that nobody asked for again is kept.
+    public static let longestKept = Duration.seconds(90 * 86400)
 
     private let folder: String
     private let ask: Ask?
@@ -136,11 +147,29 @@ public struct SourceStore: Sendable {
 
     private func keep(_ answer: KeptAnswer, of url: String) {
         guard (try? makeFolders(folder)) != nil else { return }
+        sweep()
         try? WholeFile.write(answer.bytes, to: path(of: url))
     }
 
+    /// Removes what nobody asked for in a long time; each answer, also that nothing changed, writes its file anew.
+    private func sweep() {
+        let oldest = now().subtractingReportingOverflow(Self.longestKept.components.seconds).partialValue
+        for name in (try? folderNames(folder)) ?? [] where name.hasSuffix(Self.suffix) {
+            let path = folder + "/" + name
+            var status = stat()
+            #if canImport(Darwin)
+            let isOld = lstat(path, &status) == 0 && Int64(status.st_mtimespec.tv_sec) < oldest
+            #else
+            let isOld = lstat(path, &status) == 0 && Int64(status.st_mtim.tv_sec) < oldest
+            #endif
+            if isOld { removeFile(path) }
+        }
+    }
+
+    private static let suffix = ".source"
+
     private func path(of url: String) -> String {
-        folder + "/" + HashAlgorithm.sha256.digest(Array(url.utf8)).hex + ".source"
+        folder + "/" + HashAlgorithm.sha256.digest(Array(url.utf8)).hex + Self.suffix
     }
 }
 

@@ -169,7 +169,8 @@ struct SourceReader {
                     AppSource.Problem(
                         entry: "“\(app.name.printable)” (\(app.identifier.printable))",
                         field: "",
-                        reason: "the version \(version.version.printable)\(build.printable) is there again, otherwise",
+                        reason:
+                            "the version \(version.version.printable)\(build.printable) is there again with other values",
                         loss: .version
                     )
                 )
