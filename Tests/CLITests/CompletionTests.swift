@@ -74,7 +74,7 @@ import Testing
             (["ferry", "demo", "--keep", ""], ["sub"]),
             (["ferry", "demo", ""], ["--fast", "--help", "--keep", "--reporter", "-h"]),
             (["ferry", "bench", "a.ipa", "--runs", ""], []),
-            (["ferry", "bench", ""], ["a.ipa", "apns", "b c.ipa", "sub"]),
+            (["ferry", "bench", ""], ["a.ipa", "apns", "b c.ipa", "download", "sub"]),
             (["ferry", "bench", "ap"], ["apns"]),
             (["ferry", "bench", "apns", "--st"], ["--streams"]),
             (["ferry", "bench", "apns", "--serve", ""], ["sub"]),

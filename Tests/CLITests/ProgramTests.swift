@@ -135,14 +135,48 @@ private let endings = Program(
                 Usage
                   ferry download URL -o FILE [OPTIONS]
 
+                What has arrived is kept until the file is whole: the same
+                command given again goes on from there, where the server
+                proves that its file is still the same. A large file from a
+                slow server comes by several connections.
+
+                A full disk holds the download until there is room again.
+
                 Arguments
                   URL  the file's https address
 
-                Options
+                Downloading
+                      --connections N    how many connections one file comes
+                                         by; otherwise as many as bring it
+                                         faster, at most 16
+                      --limit-rate RATE  the most bytes a second, of all
+                                         connections together: 800k, 2M
+                      --proxy URL        the proxy to go through; otherwise
+                                         what http_proxy, https_proxy and
+                                         no_proxy say
+                      --ca-file FILE     certificates to trust instead of
+                                         the system's (PEM)
+
+                Logins
+                      --header-file FILE  send these header fields along,
+                                          one “Name: value” a line, to the
+                                          address's own host
+                      --bearer-file FILE  send the token in the first line
+                                          as “Authorization: Bearer”, to the
+                                          address's own host
+                      --netrc             take logins from ~/.netrc
+                      --netrc-file FILE   take logins from this file of that
+                                          form
+
+                Other options
                   -o, --output FILE     where the file goes; it appears
                                         there when it is complete
                       --sha256 HEX      the SHA-256 that the download must
                                         have
+                      --mirror URL      another address of the same file,
+                                        for when the first fails; with
+                                        --sha256 both bring parts; may be
+                                        given several times
                       --reporter WHERE  where to show how far it is:
                                         terminal, json:FILE, json:- (JSON
                                         lines on standard output) or
@@ -156,6 +190,15 @@ private let endings = Program(
                   With a checksum:
                     ferry download https://example.com/Harbour.ipa -o Harbour.ipa --sha256 \
                 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+
+                  From a second server where the first fails, no faster than
+                  2 MB a second:
+                    ferry download https://example.com/Harbour.ipa --mirror \
+                https://example.org/Harbour.ipa -o Harbour.ipa --limit-rate 2M
+
+                  With a token, from a server of your own authority:
+                    ferry download https://builds.example/Harbour.ipa -o Harbour.ipa \
+                --bearer-file token.txt --ca-file authority.pem
 
                 """
         )

@@ -155,8 +155,10 @@ extension Command {
     /// How long the longest partial file is.
     fileprivate var partialBytes: Int {
         files(in: "state/ferry/downloads").filter { $0.hasSuffix(".part") }.map { name in
-            let path = home.path("state/ferry/downloads/" + name)
-            return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+            // The file has its whole length from the start; what has come of it takes room.
+            var status = stat()
+            guard stat(home.path("state/ferry/downloads/" + name), &status) == 0 else { return 0 }
+            return Int(status.st_blocks) * 512
         }.max() ?? 0
     }
 }

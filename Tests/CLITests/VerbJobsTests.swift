@@ -275,10 +275,11 @@ struct `ferry jobs` {
         let berth = try Berth()
         let watching = try await onThread { try berth.ferry.start(["jobs", "--watch", "--all"]) }
         let running = try await berth.begin()
-        try await Task.sleep(for: .milliseconds(1500))
+        // It looks once a second, on a machine that may be busy.
+        try await Task.sleep(for: .seconds(5))
         berth.letGo()
         #expect(try await onThread { try running.result() }.status == 0)
-        try await Task.sleep(for: .milliseconds(1500))
+        try await Task.sleep(for: .seconds(5))
         let end = try await onThread { try watching.end(with: SIGINT) }
         #expect(end.status == 0, "\(end.errors)")
         let tables = ["No install is under way.", "downloading", "installed"].map { end.text.range(of: $0)?.lowerBound }

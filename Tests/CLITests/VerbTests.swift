@@ -35,6 +35,44 @@ struct `ferry download` {
         #expect(!result.errors.contains("geheim"))
         #expect(ferry.files(in: "out") == [])
     }
+
+    @Test func `sends along what files say, and asks a mirror where the address fails`() async throws {
+        let ferry = try Command()
+        let bytes = try ferry.kit.folder.read("Harbour.ipa")
+        let mirror = try HTTPServer { ServedFile(bytes).answer($0) }
+        let server = try HTTPServer { _ in .init(404) }
+        try ferry.home.write(Array("# ours\n\nX-Team: 7\r\nAccept:  a/b\n".utf8), to: "headers")
+        try ferry.home.write(Array("t0ken\n".utf8), to: "token")
+        let result = try await ferry.run([
+            "download", server.url(), "--mirror", mirror.url(), "-o", try ferry.out("x.ipa"), "--header-file",
+            ferry.home.path("headers"), "--bearer-file", ferry.home.path("token"), "--connections", "4",
+            "--limit-rate", "500M",
+        ])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try ferry.home.read("out/x.ipa") == bytes)
+        let sent = try #require(server.exchanges.first?.request.headers)
+        #expect(sent["x-team"] == "7" && sent["accept"] == "a/b" && sent["authorization"] == "Bearer t0ken")
+        let there = try #require(mirror.exchanges.first?.request.headers)
+        #expect(there["x-team"] == nil && there["authorization"] == nil && there["accept"] == "a/b")
+    }
+
+    @Test(
+        arguments: [
+            (["--limit-rate", "fast"], "“fast” is no number of bytes a second"),
+            (["--limit-rate", "0"], "“0” is no number of bytes a second"),
+            (["--limit-rate", "9999999999G"], "is no number of bytes a second"),
+            (["--connections", "17"], "is not between 1 and 16"), (["--bearer-file", "/nonexistent"], "/nonexistent"),
+            (["--netrc-file", "/nonexistent"], "/nonexistent"), (["--header-file", "/dev/null", "--x"], "--x"),
+        ] as [([String], String)]
+    )
+    func `refuses options that make no sense before it asks anybody`(options: [String], message: String) async throws {
+        let ferry = try Command()
+        let server = try HTTPServer { _ in .init(500) }
+        let result = try await ferry.run(["download", server.url(), "-o", try ferry.out("x.ipa")] + options)
+        #expect(result.status != 0)
+        #expect(result.errors.contains(message), "\(result.errors)")
+        #expect(server.exchanges.isEmpty)
+    }
 }
 
 @Suite(.serialized, .enabled(if: Python.exists, "python3 is not installed"), .timeLimit(.minutes(10)))

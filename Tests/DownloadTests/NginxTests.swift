@@ -198,6 +198,28 @@ struct `A download from nginx` {
         await downloader.close()
     }
 
+    @Test func `starts over when the file is replaced while several connections bring it`() async throws {
+        let nginx = try Nginx(rate: "2m")
+        var generator = SeededGenerator(seed: 4)
+        try nginx.folder.write(generator.bytes(12_000_000), to: "files/file")
+        let new = generator.bytes(3_000_001)
+        let folder = try TemporaryFolder()
+        var configuration = World.configuration(folder.path("state"))
+        configuration.connections = .fixed(4)
+        let downloader = try Downloader(configuration)
+        let download = await downloader.start(
+            DownloadRequest(url: "http://127.0.0.1:\(nginx.port)/file", destination: folder.path("file"))
+        )
+        await download.waitForBytes(3_000_000)
+        // Beside, then in its place: nginx goes on sending the old one to whoever asked before.
+        try nginx.folder.write(new, to: "files/new")
+        #expect(rename(nginx.folder.path("files/new"), nginx.folder.path("files/file")) == 0)
+        let told = await Told(download)
+        await downloader.close()
+        #expect(told.restarts == ["The file on the server has changed."])
+        #expect(told.file?.sha256 == sha256(new))
+    }
+
     /// Far, slow, and dropped now and then: what a connection of its own is for.
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
     func `comes over a far line that drops connections`(seed: UInt64) async throws {

@@ -35,6 +35,16 @@ struct ParsedArguments: Sendable, Equatable {
         given[name] != nil
     }
 
+    /// The value that was given, for what verbs share that do not all have it.
+    func valueIfDescribed(_ name: String) -> String? {
+        given[name]?.last
+    }
+
+    /// The number that was given, for what verbs share that do not all have it.
+    func numberIfDescribed(_ name: String) -> Int? {
+        valueIfDescribed(name).flatMap { Int($0) }
+    }
+
     /// Whether the option or positional was given at all, its standard value aside.
     func isGiven(_ name: String) -> Bool {
         precondition(names.contains(name), "The verb describes no \(name).")

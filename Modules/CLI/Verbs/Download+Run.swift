@@ -16,6 +16,8 @@ extension Download {
         let arguments = invocation.arguments
         var request = DownloadRequest(url: arguments.required("URL"), destination: arguments.required("--output"))
         request.sha256 = arguments.value("--sha256").flatMap { [UInt8](hex: $0) }
+        request.mirrors = arguments.values("--mirror")
+        request.headers = try invocation.downloadHeaders()
         request.copiesLocalFile = true
         request.acceptsWebPages = false
         let wanted = request

@@ -58,6 +58,8 @@ extension Install {
                     target: given["--to"]?.first ?? FolderTarget(folder: folder).name,
                     options: given
                 )
+                // The same place when it is gone on with from another folder.
+                request.signedArchive = given["--keep"]?.first
                 request.signingFingerprint = fingerprint
             }
             return InstallRun.Item(source: source, folder: folder, request: request)

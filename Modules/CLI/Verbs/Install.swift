@@ -56,7 +56,7 @@ enum Install {
             .noRecord,
             .reporter,
             .json,
-        ],
+        ] + .downloading + .netrc,
         alternatives: [Option].identityAlternatives,
         environment: .identity,
         run: run

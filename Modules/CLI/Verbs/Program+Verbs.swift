@@ -8,7 +8,7 @@ extension Program {
             Install.verb, Jobs.verb, Orders.hold, Orders.release, Orders.cancel, Resume.verb, Sign.verb, Download.verb,
             SourceVerb.verb, SourceVerb.add, SourceVerb.remove, SourceVerb.list, UpdatesVerb.verb, Inspect.verb,
             Verify.verb, IdentityVerb.verb, ProfileVerb.verb, CacheVerb.verb, Island.verb, Push.verb, Bench.verb,
-            BenchAPNs.verb, Demo.verb, Completion.verb, Help.verb,
+            BenchAPNs.verb, BenchDownload.verb, Demo.verb, Completion.verb, Help.verb,
         ]
     )
 }

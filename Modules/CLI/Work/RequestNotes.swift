@@ -69,34 +69,37 @@ extension Invocation {
 
     /// Stands for all that goes into a signature: the options, and what is in the files that they name.
     ///
-    /// `nil` where something is no plain file, whose content would have to be looked for.
+    /// The same in another folder and under absolute paths. `nil` where something is no plain file, whose content would have
+    /// to be looked for.
     func signingFingerprint(_ options: SigningOptions) throws -> String? {
         let digester = Digester(.sha256)
         func add(_ text: String) { digester.update(Array(text.utf8) + [0]) }
         add(program.version)
+        func add(contentOf file: String) -> Bool {
+            guard let bytes = try? WholeFile.read(file, limit: InputFile.limit) else { return false }
+            digester.update(HashAlgorithm.sha256.digest(bytes))
+            return true
+        }
         for option in [Option].signing where arguments.flagIfDescribed(option.name) {
-            guard option.name != Option.passwordFile.name else { continue }
+            // What they lead to comes below, with what a recipe leads to.
+            guard ![Option.passwordFile.name, "--inject", "--icon", "--add"].contains(option.name) else { continue }
             add(option.name)
             for value in arguments.values(option.name) {
-                add(value)
-                var file: String?
-                switch option.name {
-                case "--inject", "--icon": continue
-                case "--entitlements": file = bundleAndFile(value).file
-                default: if case .file = option.kind, !value.hasPrefix("pkcs11:") { file = value }
-                }
-                guard let file else { continue }
-                guard let bytes = try? WholeFile.read(file, limit: InputFile.limit) else { return nil }
-                digester.update(HashAlgorithm.sha256.digest(bytes))
+                // As it is written down, so that it is the same when it is gone on with.
+                add(try lasting(value, option))
+                guard case .file = option.kind, !value.hasPrefix("pkcs11:") else { continue }
+                let file = option.name == "--entitlements" ? bundleAndFile(value).file : value
+                guard add(contentOf: file) else { return nil }
             }
         }
         let recipe = options.recipe
+        for file in recipe.addedFiles { add(file.path) }
+        for injection in recipe.injections { add("\(injection.target) \(injection.isWeak)") }
         let sources =
             [recipe.icon].compactMap(\.self) + recipe.addedFiles.map(\.source) + recipe.injections.map(\.source)
         for source in sources {
-            add(source)
-            guard let bytes = try? WholeFile.read(source, limit: InputFile.limit) else { return nil }
-            digester.update(HashAlgorithm.sha256.digest(bytes))
+            add(source.pathParts.last ?? source)
+            guard add(contentOf: source) else { return nil }
         }
         return digester.finish().hex
     }

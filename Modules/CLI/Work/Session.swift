@@ -1,7 +1,6 @@
 import FerryAPNsReporter
 import FerryActivity
 import FerryBytes
-import FerryDownload
 import FerryJSONLogReporter
 import FerrySigning
 import FerryTerminalReporter
@@ -134,15 +133,6 @@ extension Invocation {
     /// What checks apps.
     func verifier() -> Verifier {
         Verifier(threadCount: coreCount, now: { Int64(Date().timeIntervalSince1970) })
-    }
-
-    /// A downloader whose partial files outlive the process.
-    func downloader() throws -> Downloader {
-        var configuration = DownloadConfiguration(
-            stateFolder: try Folders(environment: environment).downloads()
-        )
-        configuration.userAgent = "ferry/" + program.version
-        return try Downloader(configuration)
     }
 
     /// Prints a result: as one line of JSON with `--json`, else as text; to the errors where the output is taken.

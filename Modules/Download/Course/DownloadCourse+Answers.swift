@@ -125,7 +125,6 @@ extension DownloadCourse {
         let bodyEnd = last < .max ? last + 1 : .max
         hasParts = true
         lanes[number]?.bodyEnd = bodyEnd
-        lanes[number]?.end = min(lane.end ?? .max, bodyEnd)
         lanes[number]?.isReceiving = true
         phase = .receiving
         let steps: [Step] = version == before ? [] : [.record(version)]

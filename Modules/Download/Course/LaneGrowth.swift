@@ -25,8 +25,10 @@ struct LaneGrowth: Equatable {
     static let window = Duration.milliseconds(200)
     /// By how much the rate must grow for twice the connections to be worth it.
     static let gain = 1.15
-    /// A file that will be there this soon needs no more connections.
-    static let soon = 0.8
+    /// A file that will be there in so many seconds needs no more connections.
+    static let soon = 1.5
+    /// Nor does a line that brings so many bytes a second: what is slow then is this machine.
+    static let plenty = 2e8
 
     /// The most that there may be; sinks when the server refuses more.
     private(set) var limit: Int
@@ -96,7 +98,7 @@ struct LaneGrowth: Equatable {
         guard now - mark.time >= Self.window, seconds > 0 else { return }
         begun = Mark(time: now, bytes: completedBytes)
         let rate = Double(completedBytes - mark.bytes) / seconds
-        guard rate > 0, Double(missingBytes) / rate > Self.soon else { return }
+        guard rate > 0, rate < Self.plenty, Double(missingBytes) / rate > Self.soon else { return }
         if rate >= lastRate * Self.gain {
             lastRate = rate
             disappointments = 0

@@ -24,7 +24,7 @@ final class FrontHash: Sendable {
     /// How far the front must be ahead before a thread is worth it.
     static let stride: Int64 = 4 << 20
     /// How many bytes are read and hashed at a time: few enough to stay in a core's own cache.
-    private static let chunkLength = 256 << 10
+    private static let chunkLength = 128 << 10
 
     private let state = Guarded(State())
     /// Whether a thread is at work; others need not start.

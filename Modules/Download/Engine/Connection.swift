@@ -66,8 +66,10 @@ final class Connection {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Under a limit the pieces are small, or the line would stand still between them.
-        set(CURLOPT_BUFFERSIZE, Int(min(512 << 10, max(16 << 10, (bytesPerSecond ?? .max) / 16))))
+        // Under a limit the pieces are small, or the line would stand still between them. Where several connections
+        // help, each is slow, and all of their buffers are in memory.
+        let most: Int64 = request.lane == 0 ? 256 << 10 : 128 << 10
+        set(CURLOPT_BUFFERSIZE, Int(min(most, max(16 << 10, (bytesPerSecond ?? .max) / 16))))
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.wholeMilliseconds / 1000))

@@ -15,6 +15,8 @@ extension Sealer {
         {
             if case .resource(let digests)? = plan.survey.files[file.index] { known[file.index] = digests }
         }
+        // What this process read itself a moment ago needs no samples.
+        guard plan.look?.isKnown == true else { return known }
         let small = files.filter { known[$0.index] != nil && $0.size <= Self.sampleBytes }
         for _ in 0..<Self.sampleCount {
             guard let sample = small.randomElement() else { break }
