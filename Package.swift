@@ -54,7 +54,8 @@ let package = Package(
         .library(name: "FerryAPNs", targets: ["FerryAPNs"]),
         .library(name: "FerryAPNsReporter", targets: ["FerryAPNsReporter"]),
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
-        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature"]),
+        .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
+        .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -94,10 +95,14 @@ let package = Package(
         // The push service
         module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
+        // Small things on the web
+        module("Web", ["FerryBytes", "CCurl"]),
+
         // Stages
         module("Activity"),
-        module("Certificates", ["FerryBytes", "FerryCodeSignature", "CCurl"]),
-        module("Download", ["FerryBytes", "CCurl", "COpenSSL"]),
+        module("Catalog", ["FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryPropertyList", "FerryWeb"]),
+        module("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb"]),
+        module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
         module("Record", ["FerryActivity", "FerryBytes", "CSQLite"]),
@@ -118,7 +123,8 @@ let package = Package(
         module(
             "Pipeline",
             [
-                "FerryBytes", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning", "FerryInstalling",
+                "FerryBytes", "FerryCatalog", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerrySigning",
+                "FerryInstalling",
                 "FerryActivity", "FerryRecord",
             ]
         ),
@@ -126,9 +132,10 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryInstalling",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
+                "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
-                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter",
+                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -141,8 +148,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "CZlib", "FerryAPNs", "FerryAPNsReporter", "FerryAppBundle", "FerryArchives", "FerryBytes",
-                "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
-                "FerryPropertyList", "FerrySigning", "FerryZip",
+                "FerryCatalog", "FerryCodeSignature", "FerryDownload", "FerryIcons", "FerryLiveActivity", "FerryMachO",
+                "FerryPropertyList", "FerrySigning", "FerryWeb", "FerryZip",
             ],
             path: "Tests/FuzzTargets",
             swiftSettings: settings
@@ -214,21 +221,22 @@ let package = Package(
         tests("AppBundle", ["FerryPropertyList", "TestKit"]),
         tests("Archives", ["FerryBytes", "FerryMachO", "TestKit"]),
         tests("Bytes", ["TestKit"]),
-        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "TestKit"]),
+        tests("Catalog", ["FerryAppBundle", "FerryBytes", "FerryPropertyList", "FerryWeb", "TestKit"]),
+        tests("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb", "TestKit"]),
         tests(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
-        tests("Download", ["FerryBytes", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
-        tests("Installing", ["FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
+        tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
         tests("LiveActivity", ["FerryActivity", "TestKit"], exclude: ["Golden"]),
         tests("MachO", ["FerryBytes", "FerrySample", "TestKit"]),
         tests(
             "Pipeline",
             [
-                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryDownload",
+                "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCatalog", "FerryCodeSignature", "FerryDownload",
                 "FerryIcons", "FerryInstalling", "FerryRecord",
                 "FerrySample", "FerrySigning", "TestKit",
             ]
@@ -244,6 +252,7 @@ let package = Package(
             ]
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
+        tests("Web", ["FerryBytes", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

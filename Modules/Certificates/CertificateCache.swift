@@ -1,5 +1,6 @@
 import FerryBytes
 import FerryCodeSignature
+import FerryWeb
 
 /// Answers that held an issuer, in a folder: one file an address, named after its SHA-256.
 ///
@@ -14,7 +15,7 @@ public struct CertificateCache: Sendable {
 
     /// What `url` answered; `nil` where nothing is kept, or it cannot be read.
     func answer(of url: String) -> [UInt8]? {
-        try? WholeFile.read(path(of: url), limit: WebFetch.longestAnswer)
+        try? WholeFile.read(path(of: url), limit: FetchRequest.standardLongestAnswer)
     }
 
     /// Keeps what `url` answered. A cache that cannot be written is none: the next one asks again.

@@ -1,5 +1,6 @@
 import FerryBytes
 public import FerryCodeSignature
+public import FerryWeb
 
 /// Completes a chain with the issuers that its certificates say where to get.
 ///

@@ -1,5 +1,6 @@
 public import FerryBytes
 public import FerryCodeSignature
+public import FerryWeb
 
 /// Asks the authorities of a chain whether its certificates were revoked (RFC 6960).
 public struct RevocationCheck: Sendable {

@@ -19,7 +19,7 @@ extension InstallPipeline {
             if let failure { throw failure }
             result = .success(try await walk(id, request, after: install, &stage))
         } catch {
-            result = .failure(error)
+            result = .failure(request.explaining(error))
         }
         let outcome =
             switch result {
@@ -85,6 +85,7 @@ extension InstallPipeline {
         defer {
             if name != nil, !file.isOriginal { removeFile(file.path) }
         }
+        for text in try await request.compare(file) { await center.send(.note(id, text)) }
 
         var archive = file.path
         var signed: SignedArchive?
@@ -114,15 +115,17 @@ extension InstallPipeline {
         at path: String,
         _ before: RecordedFile?
     ) async throws -> DownloadedFile {
-        if let before, request.sha256 == nil || request.sha256 == before.sha256,
+        if let before, request.wantedSHA256 == nil || request.wantedSHA256 == before.sha256,
             try await enter(downloads, id, { await FileCheck.isThere(before) })
         {
-            return DownloadedFile(
+            let file = DownloadedFile(
                 path: before.path,
                 length: before.byteCount,
                 sha256: before.sha256,
                 isOriginal: before.isOriginal
             )
+            // A list may say another version by now; without one there is nothing to differ from.
+            if (try? await request.compare(file)) != nil { return file }
         }
         let file = try await enter(downloads, id) { try await self.download(id, request, to: path) }
         let known = RecordedFile(

@@ -9,7 +9,8 @@ extension InstallPipeline {
     func download(_ id: InstallID, _ request: InstallRequest, to path: String) async throws -> DownloadedFile {
         try await enterStage(.downloading, id)
         var wanted = DownloadRequest(url: request.source, destination: path)
-        wanted.sha256 = request.sha256
+        wanted.sha256 = request.wantedSHA256
+        wanted.expectedLength = request.wantedLength
         wanted.partialName = record == nil ? nil : files.partialName(id)
         wanted.startsHeld = jobs[id]?.isHeld ?? false
         // With a record, that one knows what is wanted, and not what an earlier process left in the partial file.

@@ -1,3 +1,4 @@
+public import FerryCatalog
 public import FerryRecord
 public import FerrySigning
 
@@ -9,6 +10,9 @@ public struct InstallRequest: Sendable {
     public var title: String?
     /// What the archive's SHA-256 must be, 32 bytes; `nil` for anything.
     public var sha256: [UInt8]?
+    /// What a source says of the archive, which it is compared with before anything else is done with it; `nil` compares
+    /// nothing.
+    public var published: PublishedArchive?
     /// With what to sign it; `nil` installs it as it is.
     public var signing: SigningOptions?
     /// Where the signed archive is kept; `nil` throws it away once the app is installed.

@@ -1,19 +1,32 @@
 import FerryBytes
 
 extension PropertyList {
+    /// How strictly JSON is read.
+    public enum JSONDialect: Sendable, Hashable {
+        /// As RFC 8259 says, and nothing that a property list cannot hold: for files that are written for us.
+        case exact
+        /// Whatever Foundation's decoder takes, for files that were written for others, who read them with that: a comma
+        /// before a closing bracket, control characters in a text, half a surrogate pair (it becomes U+FFFD), numbers of
+        /// any size (they become reals, which may be infinite), a key that comes twice (the first one counts). A key whose
+        /// value is `null` is left out; in an array `null` becomes an empty dictionary, so that no element moves. `$date`
+        /// and `$data` are keys like others.
+        case published
+    }
+
     /// Reads JSON (RFC 8259) as a property list.
     ///
     /// Objects keep the order of their keys; `1` is an integer and `1.0` a real. An object whose only key is `$date`
     /// (`YYYY-MM-DDTHH:MM:SSZ`) or `$data` (base64) stands for a date or data. `null` has no counterpart and is refused, as
-    /// is a key that comes twice.
+    /// is a key that comes twice; unless the dialect says otherwise.
     public static func parse(
         json bytes: [UInt8],
-        limits: Limits = .standard
+        limits: Limits = .standard,
+        dialect: JSONDialect = .exact
     ) throws(PropertyListError) -> PropertyList {
         guard bytes.count <= limits.maximumByteCount else {
             throw PropertyListError.tooMuch("it has \(bytes.count) bytes, more than \(limits.maximumByteCount)")
         }
-        var reader = JSONReader(bytes, limits: limits)
+        var reader = JSONReader(bytes, limits, isExact: dialect == .exact)
         return try reader.document()
     }
 }
@@ -22,12 +35,14 @@ extension PropertyList {
 private struct JSONReader {
     private let bytes: [UInt8]
     private let limits: PropertyList.Limits
+    private let isExact: Bool
     private var place = 0
     private var values = 0
 
-    init(_ bytes: [UInt8], limits: PropertyList.Limits) {
+    init(_ bytes: [UInt8], _ limits: PropertyList.Limits, isExact: Bool) {
         self.bytes = bytes
         self.limits = limits
+        self.isExact = isExact
         // A mark that says UTF-8, as some editors leave it.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
     }
@@ -74,15 +89,19 @@ private struct JSONReader {
             let key = try text()
             skipSpace()
             guard take(":") else { throw fault("a colon is due after the key “\(key.prefix(80))”") }
+            if !isExact, takeNull() {
+                skipSpace()
+                continue
+            }
             let value = try value(depth: depth)
-            guard dictionary.insert(value, forNew: key) else {
+            guard dictionary.insert(value, forNew: key) || !isExact else {
                 place = start
                 throw fault("the key “\(key.prefix(80))” comes twice in one object")
             }
             skipSpace()
-        } while take(",")
+        } while takeComma(before: "}")
         guard take("}") else { throw fault("a comma or a closing brace is due") }
-        return try marked(dictionary)
+        return isExact ? try marked(dictionary) : .dictionary(dictionary)
     }
 
     /// What an object stands for.
@@ -103,11 +122,28 @@ private struct JSONReader {
         skipSpace()
         if take("]") { return .array([]) }
         repeat {
-            elements.append(try value(depth: depth))
+            elements.append(!isExact && takeNull() ? .dictionary([:]) : try value(depth: depth))
             skipSpace()
-        } while take(",")
+        } while takeComma(before: "]")
         guard take("]") else { throw fault("a comma or a closing bracket is due") }
         return .array(elements)
+    }
+
+    /// Takes a comma that another element follows; one that none follows is taken too, unless it must not be there.
+    private mutating func takeComma(before end: StaticString) -> Bool {
+        guard take(",") else { return false }
+        guard !isExact else { return true }
+        skipSpace()
+        let comma = place
+        defer { place = comma }
+        return !take(end)
+    }
+
+    private mutating func takeNull() -> Bool {
+        skipSpace()
+        guard take("null") else { return false }
+        values += 1
+        return true
     }
 
     private mutating func number() throws(PropertyListError) -> PropertyList {
@@ -136,9 +172,12 @@ private struct JSONReader {
         if !isReal {
             if let number = Int64(text) { return .integer(number) }
             if let number = UInt64(text) { return .unsigned(number) }
+            if !isExact, let number = Double(text) { return .real(number) }
             throw fault("\(text.prefix(40)) does not fit in 64 bits")
         }
-        guard let number = Double(text), number.isFinite else { throw fault("\(text.prefix(40)) is out of range") }
+        guard let number = Double(text), number.isFinite || !isExact else {
+            throw fault("\(text.prefix(40)) is out of range")
+        }
         return .real(number)
     }
 
@@ -154,7 +193,7 @@ private struct JSONReader {
                 guard let text = String(validating: utf8, as: UTF8.self) else { throw fault("a text is no UTF-8") }
                 return text
             case UInt8(ascii: "\\"): utf8 += Array(String(try escape()).utf8)
-            case 0..<0x20: throw fault("a text has a control character; write it as \\u00\([byte].hex)")
+            case 0..<0x20 where isExact: throw fault("a text has a control character; write it as \\u00\([byte].hex)")
             default: utf8.append(byte)
             }
         }
@@ -173,16 +212,19 @@ private struct JSONReader {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"):
             let first = try hexadecimal()
-            guard first & 0xFC00 == 0xD800 else {
-                guard let scalar = Unicode.Scalar(first) else { throw fault("half a surrogate pair stands alone") }
-                return scalar
+            if let scalar = Unicode.Scalar(first) { return scalar }
+            let behind = place
+            if first & 0xFC00 == 0xD800, take("\\u") {
+                let second = try hexadecimal()
+                if second & 0xFC00 == 0xDC00,
+                    let scalar = Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF)
+                {
+                    return scalar
+                }
             }
-            guard take("\\u") else { throw fault("half a surrogate pair stands alone") }
-            let second = try hexadecimal()
-            guard second & 0xFC00 == 0xDC00,
-                let scalar = Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF)
-            else { throw fault("half a surrogate pair stands alone") }
-            return scalar
+            guard !isExact else { throw fault("half a surrogate pair stands alone") }
+            place = behind
+            return "\u{FFFD}"
         default: throw fault("“\\\(Character(Unicode.Scalar(letter)))” is no escape")
         }
     }

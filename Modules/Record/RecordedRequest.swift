@@ -1,7 +1,9 @@
 /// What was asked for, in a form that may lie on a disk: secrets are named by reference or left out.
 public struct RecordedRequest: Sendable, Hashable, Codable {
-    /// Where the archive is: a path or a URL, see ``RecordedSource``.
+    /// Where the archive is: a path or a URL, see ``RecordedSource``; with ``list``, which app of that is meant.
     public var source: RecordedSource
+    /// The published list that the app is taken from; `nil` where ``source`` is the archive itself.
+    public var list: RecordedSource?
     /// Where the app goes, as `InstallTarget.name` has it.
     public var target: String
     /// How else it was asked for, so that it can be asked for again: options and their values, in the words of who asked.
@@ -10,8 +12,14 @@ public struct RecordedRequest: Sendable, Hashable, Codable {
     public var options: [String: [String]]
 
     /// Takes these as they are.
-    public init(source: RecordedSource, target: String, options: [String: [String]] = [:]) {
+    public init(
+        source: RecordedSource,
+        list: RecordedSource? = nil,
+        target: String,
+        options: [String: [String]] = [:]
+    ) {
         self.source = source
+        self.list = list
         self.target = target
         self.options = options
     }

@@ -77,6 +77,7 @@ struct Command: Sendable {
     var environment: [String: String] {
         [
             "HOME": home.path, "XDG_STATE_HOME": home.path("state"), "XDG_CACHE_HOME": home.path("cache"),
+            "XDG_CONFIG_HOME": home.path("config"),
             "TMPDIR": home.path, "no_proxy": "*",
         ]
     }

@@ -83,6 +83,12 @@ import Testing
             (["ferry", "identity", ""], ["dev.p12", "sub"]),
             (["ferry", "identity", "dev.p12", "--o"], ["--offline", "--online"]),
             (["ferry", "profile", "one.mobileprovision", "t"], ["two.mobileprovision"]),
+            (["ferry", "source", ""], ["add", "list", "remove", "sub"]),
+            (["ferry", "source", "l"], ["list"]),
+            (["ferry", "source", "add", "games", "--un"], ["--unchecked"]),
+            (["ferry", "source", "games", "--s"], ["--search"]),
+            (["ferry", "updates", ""], ["sub"]),
+            (["ferry", "install", "com.example.a", "--allow-mismatch", ""], ["size", "version"]),
             (["ferry", "nonsense", "x"], []),
         ] as [([String], [String])]
     )

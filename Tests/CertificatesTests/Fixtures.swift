@@ -1,4 +1,5 @@
 import FerryCodeSignature
+import FerryWeb
 import TestKit
 
 @testable import FerryCertificates

@@ -1,5 +1,6 @@
 import FerryBytes
 import FerryCodeSignature
+import FerryWeb
 import Foundation
 import TestKit
 import Testing
@@ -105,7 +106,7 @@ struct `A search for issuers` {
             ("cut", "the connection failed"),
             ("round", "it leads on more than 3 times"),
             ("elsewhere", "the connection failed"),
-            ("file", "this is no address of the web"),
+            ("file", "it leads on to something that is not of the web"),
         ]
     )
     func `says why an answer is of no use, and keeps none of it`(what: String, words: String) async throws {

@@ -1,5 +1,6 @@
 import FerryBytes
 import FerryCodeSignature
+import FerryWeb
 import Foundation
 import TestKit
 import Testing

@@ -1,4 +1,5 @@
 import FerryBytes
+import FerryWeb
 import Testing
 
 @testable import FerryDownload

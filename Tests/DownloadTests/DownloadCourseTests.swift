@@ -1,3 +1,4 @@
+import FerryWeb
 import Testing
 
 @testable import FerryDownload

@@ -1,3 +1,4 @@
+import FerryWeb
 import TestKit
 import Testing
 

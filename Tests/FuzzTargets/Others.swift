@@ -6,6 +6,7 @@ import FerryBytes
 import FerryDownload
 import FerryIcons
 import FerryLiveActivity
+import FerryWeb
 import Foundation
 
 extension FuzzTarget {
@@ -19,6 +20,7 @@ extension FuzzTarget {
         FuzzTarget("download-record", maximumBytes: 2048, downloadRecord),
         FuzzTarget("island", maximumBytes: 4096, island),
         FuzzTarget("configuration", maximumBytes: 2048, configuration),
+        FuzzTarget("source", source),
     ]
 
     /// What an archive may ask for here: little, as a fuzzer has many to try.

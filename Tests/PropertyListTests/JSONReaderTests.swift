@@ -40,6 +40,28 @@ struct `A JSON text` {
         #expect(error?.message.contains(fault.words) == true, "\(error?.message ?? "")")
     }
 
+    @Test func `that was published for others is read with what their reader takes`() throws {
+        let text = """
+            \u{FEFF}{"a": [1, null, 2,], "b": null, "c": "x\ty", "a": "again", "d": "\\ud800\\u0041", "e": 1e999,
+             "f": 99999999999999999999, "g": {"$date": "tomorrow",}, "h": "\\udc00", }
+            """
+        #expect(
+            try PropertyList.parse(json: Array(text.utf8), dialect: .published) == [
+                "a": [1, [:], 2], "c": "x\ty", "d": "\u{FFFD}A", "e": .real(.infinity), "f": .real(1e20),
+                "g": ["$date": "tomorrow"], "h": "\u{FFFD}",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        "[,]", "{,}", "[1,,]", "{\"a\":1,,}", "[1 2]", "null", "[nul]", "[1]]", "\"\\ud8", "{\"a\"}", "[1,",
+    ])
+    func `that was published for others and is wrong all the same is refused`(text: String) {
+        #expect(throws: PropertyListError.self) { try PropertyList.parse(json: Array(text.utf8), dialect: .published) }
+        // As it is by the reader whose ways the dialect has.
+        #expect(throws: (any Error).self) { try JSONDecoder().decode([String: Int?].self, from: Data(text.utf8)) }
+    }
+
     @Test func `that is nested too deep is refused, not followed`() {
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)
         let error = #expect(throws: PropertyListError.self) { try PropertyList.parse(json: deep) }
@@ -54,6 +76,8 @@ struct `A JSON text` {
             let count = Int.random(in: 0..<12, using: &generator)
             let text = (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
             let own = try? PropertyList.parse(json: text)
+            let lenient = try? PropertyList.parse(json: text, dialect: .published)
+            #expect(own == nil || lenient != nil, "\(String(decoding: text, as: UTF8.self)), seed \(generator.seed)")
             let other = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
             if own != nil {
                 accepted += 1

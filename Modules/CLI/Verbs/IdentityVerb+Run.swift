@@ -2,6 +2,7 @@ import FerryAppBundle
 import FerryBytes
 import FerryCertificates
 import FerryCodeSignature
+import FerryWeb
 import FoundationEssentials
 
 extension IdentityVerb {

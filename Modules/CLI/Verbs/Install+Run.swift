@@ -14,10 +14,10 @@ extension Install {
         }
         let options = try await invocation.signingOptions()
         guard !arguments.flag(Option.noRecord.name) else {
-            let items = try sources.map { try item($0, options, invocation, isRecorded: false) }
+            let items = try await items(sources, options, invocation, isRecorded: false)
             return try await InstallRun(invocation: invocation, record: nil).run(items)
         }
-        let items = try sources.map { try item($0, options, invocation, isRecorded: true) }
+        let items = try await items(sources, options, invocation, isRecorded: true)
         return try await invocation.withRecord { record in
             // The same command again goes on with what an earlier one left.
             var left = try await record.installs(all: true).filter { install in
@@ -35,30 +35,35 @@ extension Install {
         }
     }
 
-    /// What is wanted of one source, as the options say it.
-    static func item(
-        _ source: String,
+    /// What is wanted of each source, as the options say it; a list is fetched once for all of them.
+    static func items(
+        _ sources: [String],
         _ options: SigningOptions,
         _ invocation: Invocation,
         isRecorded: Bool
-    ) throws -> InstallRun.Item {
+    ) async throws -> [InstallRun.Item] {
         let arguments = invocation.arguments
-        var request = InstallRequest(source: source, signing: options)
-        request.sha256 = arguments.value("--sha256").flatMap { [UInt8](hex: $0) }
-        request.signedArchive = arguments.value("--keep")
         let folder = try folder(arguments.required("--to"))
-        if isRecorded {
-            let given = try invocation.recordedOptions()
-            request.recorded = RecordedRequest(
-                source: RecordedSource(try invocation.lastingSource(source)),
-                target: given["--to"]?.first ?? FolderTarget(folder: folder).name,
-                options: given
-            )
-            // The same place when it is gone on with from another folder.
-            request.signedArchive = given["--keep"]?.first
-            request.signingFingerprint = try invocation.signingFingerprint(options)
+        let given = isRecorded ? try invocation.recordedOptions() : [:]
+        let list = isRecorded ? try invocation.lastingList() : nil
+        let fingerprint = isRecorded ? try invocation.signingFingerprint(options) : nil
+        return try zip(sources, await requests(sources, invocation, options)).map { source, request in
+            var request = request
+            request.sha256 = arguments.value("--sha256").flatMap { [UInt8](hex: $0) }
+            request.signedArchive = arguments.value("--keep")
+            if isRecorded {
+                request.recorded = RecordedRequest(
+                    source: RecordedSource(try invocation.lastingSource(source)),
+                    list: list,
+                    target: given["--to"]?.first ?? FolderTarget(folder: folder).name,
+                    options: given
+                )
+                // The same place when it is gone on with from another folder.
+                request.signedArchive = given["--keep"]?.first
+                request.signingFingerprint = fingerprint
+            }
+            return InstallRun.Item(source: source, folder: folder, request: request)
         }
-        return InstallRun.Item(source: source, folder: folder, request: request)
     }
 
     /// Only folders so far; the word says which kind of target is meant.

@@ -25,7 +25,7 @@ extension Resume {
             var known: [[String: [String]]: SigningOptions] = [:]
             for install in chosen {
                 do {
-                    items.append(try await item(install, url: url, invocation, &known))
+                    items += try await self.items(install, url: url, invocation, &known)
                 } catch is CancellationError {
                     throw CancellationError()
                 } catch {
@@ -36,12 +36,12 @@ extension Resume {
         }
     }
 
-    private static func item(
+    private static func items(
         _ install: RecordedInstall,
         url: String?,
         _ invocation: Invocation,
         _ known: inout [[String: [String]]: SigningOptions]
-    ) async throws -> InstallRun.Item {
+    ) async throws -> [InstallRun.Item] {
         // Refused before a password is asked for.
         switch install.outcome {
         case .installed, .cancelled:
@@ -59,8 +59,10 @@ extension Resume {
                 remedy: "Wait for it, or end it with “ferry cancel \(install.id)”."
             )
         }
-        let source = try source(install, url: url)
+        let source = try source(install, url: url, invocation)
         var given = install.request.options
+        // Of an app from a list, it is the list's address that --url gives.
+        if install.request.list != nil, let url { given[Option.source.name] = [url] }
         if let file = invocation.arguments.value("--password-file") { given["--password-file"] = [file] }
         let asked = Invocation(
             program: invocation.program,
@@ -75,31 +77,41 @@ extension Resume {
             options = try await asked.signingOptions()
             known[given] = options
         }
-        var item = try Install.item(source, options, asked, isRecorded: true)
-        item.id = install.id
-        return item
+        return try await Install.items([source], options, asked, isRecorded: true).map { item in
+            var item = item
+            item.id = install.id
+            return item
+        }
     }
 
-    private static func source(_ install: RecordedInstall, url: String?) throws -> String {
-        let recorded = install.request.source
+    /// The source again, or the app of a list, once it is known that all of its address is there.
+    private static func source(_ install: RecordedInstall, url: String?, _ invocation: Invocation) throws -> String {
+        let request = install.request
+        let place = request.list ?? request.source
         if let url {
-            guard recorded.isPart(of: url) else {
+            guard place.isPart(of: url) else {
                 throw UsageError(
                     .invalidValue,
-                    "--url is another address than that of \(install.id), which is \(recorded.text).",
+                    "--url is another address than that of \(install.id), which is \(place.text).",
                     verb: "resume"
                 )
             }
-            return url
+            return request.list == nil ? url : request.source.text
         }
-        guard !recorded.isShortened else {
+        guard !place.isShortened else {
             throw UsageError(
                 .missingOption,
                 "\(install.id): its address had a password or a token in it, which was not written down.",
-                advice: "Give it again: ferry resume \(install.id) --url URL, where URL begins with \(recorded.text).",
+                advice: "Give it again: ferry resume \(install.id) --url URL, where URL begins with \(place.text).",
                 verb: "resume"
             )
         }
-        return recorded.text
+        guard request.list == nil || invocation.isLasting(place.text) else {
+            throw InputError(
+                message: "\(install.id): its list came from \(place.text), which ended with the first process.",
+                remedy: "Start it anew with “ferry install”."
+            )
+        }
+        return request.source.text
     }
 }

@@ -9,8 +9,8 @@ enum Resume {
             One that was held stays held. --all leaves out those that failed; give their ids.
 
             The options of the first call are known, but not its secrets: the password comes from the file that was named \
-            then, from --password-file, the environment or a prompt. A URL with a password or a token in it has to be given \
-            again.
+            then, from --password-file, the environment or a prompt. A URL with a password or a token in it, the archive's \
+            or its list's, has to be given again. An app from a list is chosen again, from the list as it is now.
             """,
         examples: [
             .init(purpose: "After a crash or a restart", command: "ferry resume --all"),
@@ -30,7 +30,7 @@ enum Resume {
                 name: "--url",
                 value: "URL",
                 kind: .url,
-                help: "the source again, where a part of it was not written down"
+                help: "the source or its list again, where a part of it was not written down"
             ),
             .passwordFile,
             .noCache,

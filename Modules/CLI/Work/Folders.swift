@@ -17,6 +17,9 @@ struct Folders: Sendable {
     /// What can be had again: `$XDG_CACHE_HOME/ferry`.
     let cache: String
 
+    /// What people settle once: `$XDG_CONFIG_HOME/ferry`.
+    let configuration: String
+
     /// The folders that the environment names.
     init(environment: [String: String]) {
         // The specification: a relative path is to be taken for none.
@@ -26,6 +29,7 @@ struct Folders: Sendable {
         }
         state = folder("XDG_STATE_HOME", else: "/.local/state")
         cache = folder("XDG_CACHE_HOME", else: "/.cache")
+        configuration = folder("XDG_CONFIG_HOME", else: "/.config")
     }
 
     /// What is known of archives that were signed before.

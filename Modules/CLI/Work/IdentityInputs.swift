@@ -2,6 +2,7 @@ import FerryAppBundle
 import FerryBytes
 import FerryCertificates
 import FerryCodeSignature
+import FerryWeb
 import FoundationEssentials
 
 #if canImport(Glibc)
@@ -130,7 +131,7 @@ extension Invocation {
     /// The certificates in a file, or in all files of a folder that hold any.
     private func chainCertificates(_ path: String) throws -> [Certificate] {
         guard InputFile.isFolder(path) else { return try certificates(in: path) }
-        let all = try InputFile.files(in: path, largest: WebFetch.longestAnswer).flatMap { file in
+        let all = try InputFile.files(in: path, largest: FetchRequest.standardLongestAnswer).flatMap { file in
             guard let bytes = try? InputFile.bytes(file), let found = try? Certificate.all(inPEM: bytes) else {
                 return [Certificate]()
             }
@@ -154,6 +155,12 @@ extension InputFile {
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether there is anything at the path.
+    static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0
     }
 
     /// The paths of the regular files in a folder, sorted by name; hidden ones are left out, and so are those in folders

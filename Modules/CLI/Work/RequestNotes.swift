@@ -1,4 +1,5 @@
 import FerryBytes
+import FerryCatalog
 import FerryCodeSignature
 import FerryPipeline
 import FerryRecord
@@ -14,6 +15,7 @@ extension Invocation {
         for option in Install.verb.options where arguments.flagIfDescribed(option.name) {
             switch option.name {
             case Option.reporter.name, Option.json.name, Option.noRecord.name: continue
+            case Option.source.name: options[option.name] = try lastingList().map { [$0.text] }
             case Option.passwordFile.name where !isLasting(arguments.required(option.name)): continue
             default: options[option.name] = try arguments.values(option.name).map { try lasting($0, option) }
             }
@@ -21,9 +23,21 @@ extension Invocation {
         return options
     }
 
-    /// A source as another process finds it.
+    /// A source as another process finds it; with `--source` it is an app of that list, and stays as it is.
     func lastingSource(_ source: String) throws -> String {
-        source.contains("://") || source.hasPrefix("file:") ? source : try absolute(source)
+        if arguments.isGiven(Option.source.name) || source.contains("://") || source.hasPrefix("file:") {
+            return source
+        }
+        return try absolute(source)
+    }
+
+    /// The list of `--source`, as another process finds it; `nil` without one.
+    func lastingList() throws -> RecordedSource? {
+        guard let text = arguments.value(Option.source.name) else { return nil }
+        // A link's address may hold a token as any other.
+        if SourceLink.isMeant(by: text) { return RecordedSource(try SourceLink.url(text)) }
+        if SourceBook.isName(text), try sourceBook.read().url(named: text) != nil { return RecordedSource(text) }
+        return RecordedSource(isLasting(text) ? try absolute(text) : text)
     }
 
     private func lasting(_ value: String, _ option: Option) throws -> String {
@@ -44,7 +58,7 @@ extension Invocation {
     }
 
     /// Whether a later process finds the file: standard input and `<(…)` are gone with this one.
-    private func isLasting(_ path: String) -> Bool {
+    func isLasting(_ path: String) -> Bool {
         path != "-" && !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
     }
 

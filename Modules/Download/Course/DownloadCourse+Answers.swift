@@ -1,3 +1,5 @@
+import FerryWeb
+
 // What servers bring about.
 extension DownloadCourse {
     /// The head of an answer is there. `receives` says whether its body belongs into the partial file.

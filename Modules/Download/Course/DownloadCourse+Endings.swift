@@ -1,3 +1,5 @@
+import FerryWeb
+
 // What follows when a connection has ended.
 extension DownloadCourse {
     /// The connection is gone. `glimpse` is the start of a body that was of no use.

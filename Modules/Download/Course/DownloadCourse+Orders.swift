@@ -1,3 +1,5 @@
+import FerryWeb
+
 // What people and the disk bring about.
 extension DownloadCourse {
     /// The first steps.

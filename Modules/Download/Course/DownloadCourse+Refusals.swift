@@ -1,3 +1,5 @@
+import FerryWeb
+
 // What is wrong with answers.
 extension DownloadCourse {
     /// What makes a 200 or 206 useless.

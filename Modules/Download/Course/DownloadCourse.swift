@@ -1,3 +1,5 @@
+import FerryWeb
+
 /// The course of one download from the web: what to do next on an answer, an error, a hold, a release, a cancel.
 ///
 /// No file, connection, clock or task is in here. Each method takes what happened and returns the steps to take, in

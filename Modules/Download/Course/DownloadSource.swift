@@ -1,3 +1,5 @@
+import FerryWeb
+
 /// Where a request's bytes come from.
 enum DownloadSource: Equatable {
     case web(WebAddress)

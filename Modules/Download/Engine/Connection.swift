@@ -1,5 +1,6 @@
 import CCurl
 import FerryBytes
+import FerryWeb
 
 /// Who gets what a connection brings. Called on the thread that drives the transfers, with the request's lane.
 protocol ConnectionReceiver: AnyObject {

@@ -1,4 +1,5 @@
 import CCurl
+import FerryWeb
 
 extension DownloadCourse.Failure {
     /// What libcurl's error means, and whether it can pass.

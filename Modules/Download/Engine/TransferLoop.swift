@@ -1,5 +1,6 @@
 import CCurl
 import FerryBytes
+import FerryWeb
 
 /// The one thread that drives all transfers, and the way in to it.
 ///

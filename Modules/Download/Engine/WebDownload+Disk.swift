@@ -1,3 +1,5 @@
+import FerryWeb
+
 // Work on the disk: what may take its time runs on threads of its own.
 extension WebDownload {
     func open() {

@@ -1,5 +1,6 @@
 import CCurl
 import FerryBytes
+import FerryWeb
 
 /// A download from the web: takes the steps that its ``DownloadCourse`` asks for.
 final class WebDownload: RunningDownload {

@@ -37,9 +37,7 @@ public struct ArchiveIcon: Sendable, Hashable {
                 BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
             },
             readInfoPlist: { path in
-                // `Payload/NAME.app/Info.plist`, and no extension's.
-                guard path.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 2,
-                    let entry = directory.entry(named: path),
+                guard OpenedArchive.isInfoPlistOfApp(path), let entry = directory.entry(named: path),
                     entry.uncompressedSize <= OpenedArchive.smallLimit
                 else { throw NotNeeded() }
                 return try inflater.contents(of: entry, in: source)

@@ -28,6 +28,11 @@ struct OpenedArchive: Sendable {
     /// The largest Info.plist that is believed, and text of its kind.
     static let smallLimit = 16 << 20
 
+    /// Whether the path is `Payload/NAME.app/Info.plist`, and no extension's.
+    static func isInfoPlistOfApp(_ path: String) -> Bool {
+        path.utf8.count { $0 == UInt8(ascii: "/") } == 2
+    }
+
     private struct TooLarge: Error, CustomStringConvertible {
         let size: Int
         var description: String { "It has \(size) bytes, more than any real one (\(smallLimit))." }

@@ -1,19 +1,43 @@
 public import FerryBytes
 
-/// Something to be asked on the web: a certificate, or about one.
+/// Something small to be asked on the web: a certificate, or about one; a list of apps.
 public struct FetchRequest: Sendable, Hashable {
+    /// The longest answer that is read unless ``longestAnswer`` says otherwise: a hundred times what authorities send.
+    public static let standardLongestAnswer = 256 << 10
+
     /// The address.
     public var url: String
     /// What is sent by POST; `nil` for a GET.
     public var body: [UInt8]?
     /// The type of ``body``.
     public var contentType: String?
+    /// Header fields to send along, by name. One with a line break in it is not sent.
+    public var fields: [String: String] = [:]
+    /// How many bytes of an answer are read, packed ones counted as they are unpacked; a longer one is an error.
+    public var longestAnswer = FetchRequest.standardLongestAnswer
 
     /// Asks for `url`.
     public init(url: String, body: [UInt8]? = nil, contentType: String? = nil) {
         self.url = url
         self.body = body
         self.contentType = contentType
+    }
+}
+
+/// What a server answered, whatever its status.
+public struct FetchAnswer: Sendable, Hashable {
+    /// The status: 200, 304, 404.
+    public var status: Int
+    /// The header fields of the last answer, by their names in lower case; of one that comes again the last stays.
+    public var fields: [String: String]
+    /// The body.
+    public var body: [UInt8]
+
+    /// An answer.
+    public init(status: Int, fields: [String: String] = [:], body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
     }
 }
 

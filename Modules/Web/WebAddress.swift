@@ -1,20 +1,31 @@
 import CCurl
-import FerryBytes
+package import FerryBytes
 
 /// An `http:` or `https:` URL, taken apart by libcurl's own parser, so that we never understand one otherwise than it does.
 package struct WebAddress: Equatable {
     /// The URL without a user name and password.
     package let url: String
-    let scheme: String
-    let host: String
-    let port: String
+    package let scheme: String
+    package let host: String
+    package let port: String
     /// Percent-decoded; `nil` where the URL has none.
-    let user: Secret?
-    let password: Secret?
+    package let user: Secret?
+    package let password: Secret?
 
     /// `nil` where the text is no URL.
     package init?(_ text: String) {
         self.init(text, relativeTo: nil)
+    }
+
+    /// The URL of `text` as seen from here, be it a whole one or one of a few parts; a name and password in it stay.
+    package func resolving(_ text: String) -> WebAddress? {
+        WebAddress(text, relativeTo: url)
+    }
+
+    /// `text` for people, whether it is a URL or not: without a name, a password, and what follows `?`.
+    package static func shown(_ text: String) -> String {
+        if let address = WebAddress(text) { return address.shown.printable }
+        return (text.prefix { $0 != "?" && $0 != "#" } + (text.contains("?") ? "?…" : "")).printable
     }
 
     /// Where a `Location` leads from here; a name and password in it are dropped, for they are the server's idea.
@@ -24,12 +35,12 @@ package struct WebAddress: Equatable {
     }
 
     /// Whether credentials for one may be sent to the other.
-    func sharesOrigin(with other: WebAddress) -> Bool {
+    package func sharesOrigin(with other: WebAddress) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
     /// The URL for people: without what follows `?`, which is often a signature or a token.
-    var shown: String {
+    package var shown: String {
         url.prefix { $0 != "?" && $0 != "#" } + (url.contains("?") ? "?…" : "")
     }
 
@@ -43,7 +54,8 @@ package struct WebAddress: Equatable {
     }
 
     private init?(_ text: String, relativeTo base: String?) {
-        guard let handle = curl_url() else { return nil }
+        // To C, a text ends at its first zero byte.
+        guard !text.utf8.contains(0), let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
         // Servers and people write spaces and umlauts as they are; browsers take them.
         let flags = UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME)
