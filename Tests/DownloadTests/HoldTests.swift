@@ -112,6 +112,28 @@ import Testing
         #expect(world.ranges == [0, 100_000])
         await second.close()
     }
+
+    /// The orders come before it is its turn, in one go with the request.
+    @Test(arguments: [false, true]) func `goes on after a restart where it is released at once`(all: Bool) async throws
+    {
+        let world = try World { [file] request in
+            file.answer(request).with { if request.number == 0 { $0.pauseAfter = 100_000 } }
+        }
+        let first = try Downloader(world.configuration)
+        let download = await first.start(world.request())
+        await download.waitForBytes(100_000)
+        await first.hold(download.id)
+        await download.wait { $0 == .held(reason: nil) }
+        await first.close()
+
+        let second = try Downloader(world.configuration)
+        let again = await second.start(world.request())
+        if all { await second.releaseAll() } else { await second.release(again.id) }
+        let told = await Told(again)
+        #expect(told.file?.sha256 == sha256(sample))
+        #expect(world.ranges == [0, 100_000])
+        await second.close()
+    }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct `Cancelling a download` {
