@@ -148,7 +148,7 @@ extension CodePreparer {
         )
         guard let splice else {
             let image = PreparedCode.Image(recipe: wanted.recipe, layout: layout, codeSlots: hashes.slots)
-            let packing = PreparedCode.Packing.prefix(Self.packed(content), image: image, start: hashes.whole)
+            let packing = PreparedCode.Packing.prefix(packed(content), image: image, start: hashes.whole)
             return PreparedCode(file, packing, survey: nil, wanted.entitlements)
         }
         let survey = CodeSurvey(
@@ -164,16 +164,23 @@ extension CodePreparer {
         return survey.prepared(file, wanted, isNews: true)
     }
 
-    /// Packs all before the signature anew.
-    private static func packed(_ content: UnsafeRawBufferPointer) -> DeflatePrefix {
+    /// Packs all before the signature anew, on every thread that is free.
+    private func packed(_ content: UnsafeRawBufferPointer) -> DeflatePrefix {
+        // The memory outlives the parts, which only read it.
+        nonisolated(unsafe) let content = content
         let step = DeflatePrefix.chunkBytes
-        return DeflatePrefix(
-            chunks: stride(from: 0, to: content.count, by: step).map { offset in
-                DeflatePrefix.encodeChunk(
-                    UnsafeRawBufferPointer(rebasing: content[offset..<min(offset + step, content.count)])
-                )
+        let starts = Array(stride(from: 0, to: content.count, by: step))
+        let chunks = Guarded<[Int: DeflatePrefix.Chunk]>([:])
+        workers.together(
+            starts.map { start in
+                {
+                    let end = min(start + step, content.count)
+                    let chunk = DeflatePrefix.encodeChunk(UnsafeRawBufferPointer(rebasing: content[start..<end]))
+                    chunks.withLock { $0[start] = chunk }
+                }
             }
         )
+        return DeflatePrefix(chunks: chunks.withLock { chunks in starts.compactMap { chunks[$0] } })
     }
 }
 
