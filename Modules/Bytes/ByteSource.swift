@@ -67,7 +67,7 @@ public final class FileSource: ByteSource {
     public var isUnchanged: Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return false }
-        let now = Self.changeTime(status)
+        let now = status.modified
         return Int(status.st_size) == count && now.tv_sec == changed.tv_sec && now.tv_nsec == changed.tv_nsec
     }
 
@@ -77,27 +77,13 @@ public final class FileSource: ByteSource {
     /// When anything of it was last changed, its name and place too, in seconds since 1970.
     package let statusChanged: Int64
 
-    private static func identity(_ status: stat) -> (bytes: [UInt8], changed: Int64) {
-        #if canImport(Darwin)
-        let times = [status.st_mtimespec, status.st_ctimespec]
-        #else
-        let times = [status.st_mtim, status.st_ctim]
-        #endif
+    private static func identity(_ status: stat) -> [UInt8] {
+        let times = [status.modified, status.statusChanged].flatMap { [Int64($0.tv_sec), Int64($0.tv_nsec)] }
         var bytes: [UInt8] = []
-        for number in [Int64(status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size)]
-            + times.flatMap({ [Int64($0.tv_sec), Int64($0.tv_nsec)] })
-        {
+        for number in [Int64(status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size)] + times {
             bytes.append(number, .little)
         }
-        return (bytes, Int64(times[1].tv_sec))
-    }
-
-    private static func changeTime(_ status: stat) -> timespec {
-        #if canImport(Darwin)
-        status.st_mtimespec
-        #else
-        status.st_mtim
-        #endif
+        return bytes
     }
 
     /// Opens the file at `path`; throws ``FileFailure``, also for what is not a regular file.
@@ -122,8 +108,9 @@ public final class FileSource: ByteSource {
         self.path = path
         descriptor = opened
         count = Int(status.st_size)
-        changed = Self.changeTime(status)
-        (identity, statusChanged) = Self.identity(status)
+        changed = status.modified
+        identity = Self.identity(status)
+        statusChanged = Int64(status.statusChanged.tv_sec)
     }
 
     /// Reads a file that is open already, through a descriptor of its own; throws ``FileFailure``.
@@ -141,8 +128,9 @@ public final class FileSource: ByteSource {
         self.path = path
         self.descriptor = copy
         count = Int(status.st_size)
-        changed = Self.changeTime(status)
-        (identity, statusChanged) = Self.identity(status)
+        changed = status.modified
+        identity = Self.identity(status)
+        statusChanged = Int64(status.statusChanged.tv_sec)
     }
 
     deinit {

@@ -44,15 +44,13 @@ extension UnsafeRawBufferPointer {
 ///
 /// Swift's strings are equal where they look alike (`ü` in one letter or in two), which two names in an archive may do.
 package struct ExactText: Sendable, Hashable, Comparable {
-    @usableFromInline let storage: String
-
     /// The text itself.
-    @inlinable package var text: String { storage }
+    package let text: String
 
     /// Compares `text` by its bytes.
     @inlinable
     package init(_ text: String) {
-        storage = text
+        self.text = text
     }
 
     /// Whether both have the same bytes.

@@ -39,3 +39,19 @@ package func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
     }
     return thread
 }
+
+/// Does `work` on a new thread, and waits for it without taking one of the few that Swift's tasks share.
+///
+/// Throws what it throws; `failure` where no thread can be had.
+package func onOwnThread<Value: Sendable>(
+    orElse failure: @autoclosure () -> any Error,
+    _ work: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        if let thread = startThread({ continuation.resume(with: Result { try work() }) }) {
+            pthread_detach(thread)
+        } else {
+            continuation.resume(throwing: failure())
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import COpenSSL
+public import FerryBytes
 
 /// A hash that code directories are made with.
 public enum HashAlgorithm: UInt8, Sendable, Hashable, CaseIterable {
@@ -73,13 +74,6 @@ public struct Digester: ~Copyable, @unchecked Sendable {
         EVP_DigestFinal_ex(context, buffer.bindMemory(to: UInt8.self).baseAddress, &written)
         EVP_DigestInit_ex2(context, implementation, nil)
     }
-
-    /// The digest of what was added so far, which goes on growing.
-    public borrowing func fork() -> Digester {
-        let other = Digester(algorithm)
-        EVP_MD_CTX_copy_ex(other.context, context)
-        return other
-    }
 }
 
 extension HashAlgorithm {
@@ -92,6 +86,20 @@ extension HashAlgorithm {
     public func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let digester = Digester(self)
         digester.update(bytes)
+        return digester.finish()
+    }
+
+    /// The digest of all bytes of a source, read piece by piece; throws what reading throws.
+    public func digest(of source: some ByteSource) throws -> [UInt8] {
+        let digester = Digester(self)
+        let pieceBytes = min(max(source.count, 1), 1 << 20)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16)
+        defer { buffer.deallocate() }
+        for offset in stride(from: 0, to: source.count, by: pieceBytes) {
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(pieceBytes, source.count - offset)])
+            try source.read(at: offset, into: piece)
+            digester.update(UnsafeRawBufferPointer(piece))
+        }
         return digester.finish()
     }
 }

@@ -49,15 +49,8 @@ extension InstallRequest {
 
     /// Read on a thread of its own, for it waits for the disk.
     private static func identity(of archive: String, _ name: String) async throws -> ArchiveIdentity {
-        try await withCheckedThrowingContinuation { continuation in
-            let thread = startThread {
-                continuation.resume(with: Result { try ArchiveIdentity(of: archive, name: name) })
-            }
-            guard let thread else {
-                continuation.resume(throwing: FileFailure("read", archive, errorNumber: EAGAIN))
-                return
-            }
-            pthread_detach(thread)
+        try await onOwnThread(orElse: FileFailure("read", archive, errorNumber: EAGAIN)) {
+            try ArchiveIdentity(of: archive, name: name)
         }
     }
 }

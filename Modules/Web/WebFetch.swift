@@ -50,16 +50,9 @@ public struct WebFetch: Sendable {
     public func answer(to request: FetchRequest) async throws -> FetchAnswer {
         let isCancelled = Flag()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let thread = startThread {
-                    continuation.resume(with: Result { try Exchange(self, request, isCancelled).run() })
-                }
-                if let thread {
-                    pthread_detach(thread)
-                } else {
-                    let shown = WebAddress.shown(request.url)
-                    continuation.resume(throwing: FetchError(.connection, "\(shown): there is no thread to ask on."))
-                }
+            let shown = WebAddress.shown(request.url)
+            return try await onOwnThread(orElse: FetchError(.connection, "\(shown): there is no thread to ask on.")) {
+                try Exchange(self, request, isCancelled).run()
             }
         } onCancel: {
             isCancelled.value.store(true, ordering: .relaxed)

@@ -21,48 +21,30 @@ public final class CuttingProxy: Sendable {
     }
 
     /// Its port.
-    public let port: Int
-    private let target: Int
-    private let listener: Socket
+    public var port: Int { relay.port }
+    private let relay: Relay
     private let state: Guarded<State>
     private let cutAfter: @Sendable (Int) -> Int?
 
     private struct State {
         var passages: [Passage] = []
-        var open: [Socket] = []
     }
 
     /// Passes connections on to `target`. `cutAfter` is given how many cuts there were, and says after how many bytes of
     /// the body the next connection is cut; `nil` never.
     public init(to target: Int, cutAfter: @escaping @Sendable (Int) -> Int?) throws {
-        (listener, port) = try Socket.listen()
-        self.target = target
+        relay = try Relay(to: target)
         self.cutAfter = cutAfter
         state = Guarded(State())
-        let listener = listener
-        // The thread must not keep the proxy alive, or it would never stop.
-        Thread.detachNewThread { [weak self] in
-            while let client = listener.accept() {
-                self?.pass(client)
-            }
-        }
-    }
-
-    deinit {
-        listener.shutDown()
-        state.withLock { state in
-            for socket in state.open { socket.shutDown() }
-        }
+        relay.start { [weak self] client, server in self?.pass(client, server) }
     }
 
     /// The connections so far, in order.
     public var passages: [Passage] { state.withLock { $0.passages } }
 
-    private func pass(_ client: Socket) {
-        guard let server = try? Socket.connect(port: target) else { return client.shutDown() }
+    private func pass(_ client: Socket, _ server: Socket) {
         let number = state.withLock { state in
             state.passages.append(Passage())
-            state.open += [client, server]
             return state.passages.count - 1
         }
         Thread.detachNewThread { [weak self] in

@@ -26,39 +26,23 @@ public final class DelayingProxy: Sendable {
     private static let pieceLength = 16 << 10
 
     /// Its port.
-    public let port: Int
-    private let target: Int
+    public var port: Int { relay.port }
+    private let relay: Relay
     private let line: Line
-    private let listener: Socket
     private let state: Guarded<State>
 
     private struct State {
         var generator: SeededGenerator
         var connections = 0
         var drops = 0
-        var open: [Socket] = []
     }
 
     /// Passes connections on to `target` on loopback.
     public init(to target: Int, _ line: Line = Line()) throws {
-        (listener, port) = try Socket.listen()
-        self.target = target
+        relay = try Relay(to: target)
         self.line = line
         state = Guarded(State(generator: SeededGenerator(seed: line.seed)))
-        let listener = listener
-        // The thread must not keep the proxy alive, or it would never stop.
-        Thread.detachNewThread { [weak self] in
-            while let client = listener.accept() {
-                self?.pass(client)
-            }
-        }
-    }
-
-    deinit {
-        listener.shutDown()
-        state.withLock { state in
-            for socket in state.open { socket.shutDown() }
-        }
+        relay.start { [weak self] client, server in self?.pass(client, server) }
     }
 
     /// How many connections there were.
@@ -67,11 +51,9 @@ public final class DelayingProxy: Sendable {
     /// How many of them it has dropped.
     public var drops: Int { state.withLock { $0.drops } }
 
-    private func pass(_ client: Socket) {
-        guard let server = try? Socket.connect(port: target) else { return client.shutDown() }
+    private func pass(_ client: Socket, _ server: Socket) {
         let dropAfter: Int? = state.withLock { state in
             state.connections += 1
-            state.open += [client, server]
             guard let mean = line.dropEvery else { return nil }
             // Exponential, so that a drop is as likely at any place.
             let draw = Double.random(in: 0.001..<1, using: &state.generator)
@@ -162,11 +144,5 @@ private final class Pipe: Sendable {
     /// Lets whoever puts go on: what is put from here on is lost.
     func close() {
         places.signal()
-    }
-}
-
-extension Duration {
-    fileprivate var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }

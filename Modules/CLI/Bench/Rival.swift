@@ -52,11 +52,3 @@ struct Rival: Sendable {
         "'" + path.replacing("'", with: #"'\''"#) + "'"
     }
 }
-
-extension Duration {
-    /// The duration in seconds.
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
-}

@@ -131,16 +131,8 @@ private struct FilePlace {
     /// Whether it is a file, and was written later than `other`.
     func isNewerFile(than other: FilePlace?) -> Bool {
         guard status.st_mode & S_IFMT == S_IFREG, let other else { return false }
-        let (mine, theirs) = (modified, other.modified)
+        let (mine, theirs) = (status.modified, other.status.modified)
         return (mine.tv_sec, mine.tv_nsec) > (theirs.tv_sec, theirs.tv_nsec)
-    }
-
-    private var modified: timespec {
-        #if canImport(Darwin)
-        status.st_mtimespec
-        #else
-        status.st_mtim
-        #endif
     }
 }
 

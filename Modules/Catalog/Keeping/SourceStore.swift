@@ -157,12 +157,7 @@ public struct SourceStore: Sendable {
         for name in (try? folderNames(folder)) ?? [] where name.hasSuffix(Self.suffix) {
             let path = folder + "/" + name
             var status = stat()
-            #if canImport(Darwin)
-            let isOld = lstat(path, &status) == 0 && Int64(status.st_mtimespec.tv_sec) < oldest
-            #else
-            let isOld = lstat(path, &status) == 0 && Int64(status.st_mtim.tv_sec) < oldest
-            #endif
-            if isOld { removeFile(path) }
+            if lstat(path, &status) == 0, Int64(status.modified.tv_sec) < oldest { removeFile(path) }
         }
     }
 

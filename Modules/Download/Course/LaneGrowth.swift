@@ -1,3 +1,5 @@
+import FerryBytes
+
 /// How many connections a download may use.
 public enum ConnectionCount: Sendable, Hashable {
     /// Begins with one and adds more for as long as each step brings a measurable gain; never more than this.
@@ -111,12 +113,5 @@ struct LaneGrowth: Equatable {
             isSettled = true
             target = max(1, target / 2)
         }
-    }
-}
-
-extension Duration {
-    /// Seconds with their fraction.
-    var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }

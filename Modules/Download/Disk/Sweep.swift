@@ -40,12 +40,7 @@ private func partials(in folder: String) -> [Partial] {
         let path = folder + "/" + name
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        #if canImport(Darwin)
-        let modified = status.st_mtimespec.tv_sec
-        #else
-        let modified = status.st_mtim.tv_sec
-        #endif
-        return Partial(path: path, modified: modified, bytes: Int64(status.st_blocks) * 512)
+        return Partial(path: path, modified: status.modified.tv_sec, bytes: Int64(status.st_blocks) * 512)
     }
 }
 

@@ -1,3 +1,5 @@
+import FerryBytes
+
 /// A limit of bytes a second: what was taken too early is owed, and nothing more is taken until it is paid.
 struct TokenBucket {
     /// The limit.

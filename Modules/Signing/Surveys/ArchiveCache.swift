@@ -72,7 +72,7 @@ public struct ArchiveCache: Sendable {
         if saved.identities.contains(source.identity) {
             return Look(path: path, saved: saved, isKnown: true, sha256: saved.sha256)
         }
-        let digest = sha256 ?? Self.digest(source)
+        let digest = try? sha256 ?? HashAlgorithm.sha256.digest(of: source)
         return Look(path: path, saved: saved, isKnown: digest != nil && digest == saved.sha256, sha256: digest)
     }
 
@@ -108,23 +108,6 @@ public struct ArchiveCache: Sendable {
     func forget(_ look: Look) {
         unlink(look.path)
     }
-
-    private static func digest(_ source: FileSource) -> [UInt8]? {
-        let digester = Digester(.sha256)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: min(max(source.count, 1), 1 << 20),
-            alignment: 16
-        )
-        defer { buffer.deallocate() }
-        var done = 0
-        while done < source.count {
-            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, source.count - done)])
-            guard (try? source.read(at: done, into: piece)) != nil else { return nil }
-            digester.update(UnsafeRawBufferPointer(piece))
-            done += piece.count
-        }
-        return digester.finish()
-    }
 }
 
 extension ArchiveCache {
@@ -156,11 +139,7 @@ extension ArchiveCache {
         ((try? folderNames(folder)) ?? []).filter { $0.hasSuffix(Self.ending) }.compactMap { name in
             var status = stat()
             guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            #if canImport(Darwin)
-            let used = status.st_mtimespec
-            #else
-            let used = status.st_mtim
-            #endif
+            let used = status.modified
             return (folder + "/" + name, Int(status.st_size), Int64(used.tv_sec) * 1_000_000_000 + Int64(used.tv_nsec))
         }
     }
