@@ -123,19 +123,27 @@ final class Workers: TaskExecutor {
         }
     }
 
-    /// Runs the parts of a piece of work at the same time: on the thread that calls, and on others as they come free.
+    /// Does the parts of a piece of work at the same time: on the thread that calls, and on others as they come free.
+    /// Gives what comes of each, in their order.
     ///
     /// For a thread of this pool, which waits until all are done.
-    func together(_ parts: [@Sendable () -> Void]) {
-        guard count > 1, parts.count > 1 else {
-            for part in parts { part() }
-            return
-        }
-        let errands = Errands(parts)
+    @discardableResult
+    func together<Result: Sendable>(_ parts: [@Sendable () -> Result]) -> [Result] {
+        guard count > 1, parts.count > 1 else { return parts.map { $0() } }
+        let results = Guarded([Result?](repeating: nil, count: parts.count))
+        let errands = Errands(
+            parts.enumerated().map { index, part in
+                {
+                    let result = part()
+                    results.withLock { $0[index] = result }
+                }
+            }
+        )
         queue.add(errands, helpers: min(count, parts.count) - 1)
         while errands.runNext() {}
         queue.remove(errands)
         errands.wait()
+        return results.withLock { $0.compactMap(\.self) }
     }
 
     /// Takes a job of a task that runs here.

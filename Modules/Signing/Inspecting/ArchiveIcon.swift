@@ -26,23 +26,11 @@ public struct ArchiveIcon: Sendable, Hashable {
         }
     }
 
-    private struct NotNeeded: Error {}
-
     private static func read(_ archive: String) throws -> [ArchiveIcon] {
         let source = try FileSource(path: archive)
         let directory = try ZipDirectory(source)
         let inflater = Inflater()
-        let tree = try BundleTree(
-            paths: directory.entries.map {
-                BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
-            },
-            readInfoPlist: { path in
-                guard OpenedArchive.isInfoPlistOfApp(path), let entry = directory.entry(named: path),
-                    entry.uncompressedSize <= OpenedArchive.smallLimit
-                else { throw NotNeeded() }
-                return try inflater.contents(of: entry, in: source)
-            }
-        )
+        let tree = try OpenedArchive.appTree(directory, source, inflater)
         let app = tree.root.path + "/"
         let files = directory.entries.lazy.filter { entry in
             !entry.isDirectory && !entry.isSymbolicLink && entry.uncompressedSize <= maximumBytes

@@ -19,26 +19,10 @@ public struct ArchiveIdentity: Sendable, Hashable {
         do {
             let source = try FileSource(path: archive)
             let directory = try ZipDirectory(source)
-            let inflater = Inflater()
-            let tree = try BundleTree(
-                paths: directory.entries.map {
-                    BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
-                },
-                readInfoPlist: { path in
-                    guard OpenedArchive.isInfoPlistOfApp(path) else { throw NotNeeded() }
-                    return try OpenedArchive.small(
-                        path,
-                        directory.entry(named: path).map(ArchiveFile.init),
-                        source,
-                        inflater
-                    )
-                }
-            )
+            let tree = try OpenedArchive.appTree(directory, source, Inflater())
             (identifier, version, build) = (tree.root.identifier, tree.root.info.version, tree.root.info.build)
         } catch {
             throw SignError(wrapping: error, .input, archive, name: name)
         }
     }
-
-    private struct NotNeeded: Error {}
 }

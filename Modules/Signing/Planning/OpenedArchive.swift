@@ -33,6 +33,22 @@ struct OpenedArchive: Sendable {
         path.utf8.count { $0 == UInt8(ascii: "/") } == 2
     }
 
+    /// Why an Info.plist is not read.
+    struct NotNeeded: Error {}
+
+    /// The bundles of an archive, of which only the app's own Info.plist is read, for a look at the app alone.
+    static func appTree(_ directory: ZipDirectory, _ source: FileSource, _ inflater: Inflater) throws -> BundleTree {
+        try BundleTree(
+            paths: directory.entries.map {
+                BundlePath(path: $0.name, isDirectory: $0.isDirectory, isSymbolicLink: $0.isSymbolicLink)
+            },
+            readInfoPlist: { path in
+                guard isInfoPlistOfApp(path) else { throw NotNeeded() }
+                return try small(path, directory.entry(named: path).map(ArchiveFile.init), source, inflater)
+            }
+        )
+    }
+
     private struct TooLarge: Error, CustomStringConvertible {
         let size: Int
         var description: String { "It has \(size) bytes, more than any real one (\(smallLimit))." }

@@ -1,4 +1,3 @@
-import FerryBytes
 import FerryCodeSignature
 
 /// All hashes of a file of code, made on every thread that is free.
@@ -24,36 +23,42 @@ struct CodeHashes {
         nonisolated(unsafe) let code = code
         let step = max(pageSize, Self.partBytes / max(1, pageSize) * pageSize)
         let starts = Array(stride(from: 0, to: max(1, code.count), by: step))
-        let pages = Guarded([[UInt8]](repeating: [], count: starts.count * algorithms.count))
-        let digests = Guarded<[HashAlgorithm: RunningDigests]>([:])
-        var parts: [@Sendable () -> Void] = []
+        var parts: [@Sendable () -> Part] = []
         if let whole {
             nonisolated(unsafe) let whole = whole
             // The longest parts first: neither hash can be divided.
-            for algorithm in [HashAlgorithm.sha256, .sha1] {
-                parts.append {
-                    var own = RunningDigests()
-                    own.update(whole, algorithm)
-                    digests.withLock { $0[algorithm] = own }
+            parts += [HashAlgorithm.sha256, .sha1].map { algorithm in
+                {
+                    var digests = RunningDigests()
+                    digests.update(whole, algorithm)
+                    return .whole(digests)
                 }
             }
         }
-        for (place, algorithm) in algorithms.enumerated() {
-            for (index, start) in starts.enumerated() {
-                parts.append {
+        for algorithm in algorithms {
+            parts += starts.map { start in
+                {
                     let piece = UnsafeRawBufferPointer(rebasing: code[start..<min(start + step, code.count)])
-                    let slots = PageHasher.slots(of: piece, pageSize: pageSize, with: Digester(algorithm))
-                    pages.withLock { $0[place * starts.count + index] = slots }
+                    return .pages(PageHasher.slots(of: piece, pageSize: pageSize, with: Digester(algorithm)))
                 }
             }
         }
-        workers.together(parts)
+        var (wholes, pages): ([RunningDigests], [[UInt8]]) = ([], [])
+        for part in workers.together(parts) {
+            switch part {
+            case .whole(let digests): wholes.append(digests)
+            case .pages(let slots): pages.append(slots)
+            }
+        }
         slots = algorithms.indices.map { place in
-            Array(pages.withLock { $0[place * starts.count..<(place + 1) * starts.count] }.joined())
+            Array(pages[place * starts.count..<(place + 1) * starts.count].joined())
         }
-        self.whole = digests.withLock { digests in
-            guard let sha1 = digests[.sha1], let sha256 = digests[.sha256] else { return nil }
-            return RunningDigests(sha1: sha1, sha256: sha256)
-        }
+        self.whole = whole == nil ? nil : RunningDigests(sha1: wholes[1], sha256: wholes[0])
+    }
+
+    /// What one thread makes.
+    private enum Part: Sendable {
+        case whole(RunningDigests)
+        case pages([UInt8])
     }
 }

@@ -169,18 +169,13 @@ extension CodePreparer {
         // The memory outlives the parts, which only read it.
         nonisolated(unsafe) let content = content
         let step = DeflatePrefix.chunkBytes
-        let starts = Array(stride(from: 0, to: content.count, by: step))
-        let chunks = Guarded<[Int: DeflatePrefix.Chunk]>([:])
-        workers.together(
-            starts.map { start in
-                {
-                    let end = min(start + step, content.count)
-                    let chunk = DeflatePrefix.encodeChunk(UnsafeRawBufferPointer(rebasing: content[start..<end]))
-                    chunks.withLock { $0[start] = chunk }
-                }
+        let parts = stride(from: 0, to: content.count, by: step).map { start in
+            { @Sendable in
+                let end = min(start + step, content.count)
+                return DeflatePrefix.encodeChunk(UnsafeRawBufferPointer(rebasing: content[start..<end]))
             }
-        )
-        return DeflatePrefix(chunks: chunks.withLock { chunks in starts.compactMap { chunks[$0] } })
+        }
+        return DeflatePrefix(chunks: workers.together(parts))
     }
 }
 

@@ -25,6 +25,20 @@ struct CodePreparer: Sendable {
         let override: PropertyList.Dictionary?
         /// Where its entitlements come from otherwise.
         let mode: EntitlementsMode
+
+        /// Made out to the file's name without the ending, as Apple's tool does it with loose code.
+        static func unnamed(_ file: ArchiveFile, isBundleExecutable: Bool) -> Role {
+            Role(
+                identifier: Planner.stem(file.name.pathParts.last ?? file.name),
+                isBundleExecutable: isBundleExecutable,
+                isSealed: true,
+                isEntitled: false,
+                profile: nil,
+                oldIdentifier: nil,
+                override: nil,
+                mode: .app
+            )
+        }
     }
 
     let source: FileSource

@@ -29,6 +29,21 @@ struct Sealer: Sendable {
     /// The signing time, in seconds since 1970.
     let time: Int64
     let progress: @Sendable (_ completed: Int, _ total: Int) -> Void
+    /// New contents that are known before anything is hashed: Info.plists and profiles.
+    private let replaced: [EntryName: [UInt8]]
+
+    init(
+        plan: SigningPlan,
+        workers: Workers,
+        time: Int64,
+        progress: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void
+    ) {
+        self.plan = plan
+        self.workers = workers
+        self.time = time
+        self.progress = progress
+        replaced = Self.replacements(of: plan)
+    }
 
     enum Hashed: Sendable {
         case file(Digests)
@@ -50,8 +65,7 @@ struct Sealer: Sendable {
 
     /// The entries that go into the output as they lie, whatever comes of the others; in the order in which they lie.
     func untouched() -> [ZipEntry] {
-        let replaced = replacements()
-        return plan.contents.files.filter { file in
+        plan.contents.files.filter { file in
             file.newContent == nil && plan.contents.code[file.index] == nil && !plan.isLeftOut(file)
                 && replaced[EntryName(file.name)] == nil
         }
@@ -60,7 +74,6 @@ struct Sealer: Sendable {
     }
 
     func run() async throws -> Result {
-        let replaced = replacements()
         let files = Self.files(of: plan).filter { replaced[EntryName($0.name)] == nil }
         let meter = Meter(total: files.reduce(0) { $0 + $1.size }, report: progress)
         let known = known(files)
@@ -108,7 +121,7 @@ struct Sealer: Sendable {
             let known = survey.code(file.index)
             let isSample = file.index == sample
             let prepared = try Self.naming(file) {
-                let role = role ?? Self.looseRole(file)
+                let role = role ?? .unnamed(file, isBundleExecutable: false)
                 return try preparer.prepare(found, as: role, known: isSample ? nil : known, reader)
             }
             if isSample, let known, let now = prepared.survey, !known.agrees(with: now) { throw SurveyMismatch() }
@@ -153,8 +166,7 @@ struct Sealer: Sendable {
         }
     }
 
-    /// New contents that are known before anything is hashed: Info.plists and profiles.
-    private func replacements() -> [EntryName: [UInt8]] {
+    private static func replacements(of plan: SigningPlan) -> [EntryName: [UInt8]] {
         var replaced: [EntryName: [UInt8]] = [:]
         for bundle in plan.bundles {
             if let infoPlist = bundle.infoPlist {
@@ -174,20 +186,6 @@ struct Sealer: Sendable {
         var roles: [Int: CodePreparer.Role] = [:]
         for bundle in plan.bundles { roles[bundle.executable.index] = plan.role(of: bundle) }
         return roles
-    }
-
-    /// Loose code is made out to its file's name without the ending, as Apple's tool does.
-    private static func looseRole(_ file: ArchiveFile) -> CodePreparer.Role {
-        CodePreparer.Role(
-            identifier: Planner.stem(file.name.pathParts.last ?? file.name),
-            isBundleExecutable: false,
-            isSealed: true,
-            isEntitled: false,
-            profile: nil,
-            oldIdentifier: nil,
-            override: nil,
-            mode: .app
-        )
     }
 
     static func hash(_ file: ArchiveFile, in source: FileSource, _ inflater: Inflater) throws -> Hashed {

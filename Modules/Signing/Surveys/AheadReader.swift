@@ -145,26 +145,13 @@ final class AheadReader {
                 guard case .file(let digests)? = try? Sealer.hash(file, in: source, reader.inflater) else { return nil }
                 return EntryAhead(local: local, file: .resource(digests))
             case .code(let code)? where !code.isFat:
-                let prepared = try? preparer.prepare(code, as: Self.role(of: file), reader)
+                // As what is not known yet: where its old signature's room will do, that makes no difference.
+                let prepared = try? preparer.prepare(code, as: .unnamed(file, isBundleExecutable: true), reader)
                 return (prepared?.survey).map { EntryAhead(local: local, file: .code($0)) }
             // Their reading is for when the plan stands.
             case .code?, .damaged?, .refused?, nil: return nil
             }
         }
         return (surveyed ?? []).compactMap(\.self)
-    }
-
-    /// What code is signed as is not known yet: where its old signature's room will do, that makes no difference.
-    private static func role(of file: ArchiveFile) -> CodePreparer.Role {
-        CodePreparer.Role(
-            identifier: Planner.stem(file.name.pathParts.last ?? file.name),
-            isBundleExecutable: true,
-            isSealed: true,
-            isEntitled: false,
-            profile: nil,
-            oldIdentifier: nil,
-            override: nil,
-            mode: .app
-        )
     }
 }

@@ -92,16 +92,12 @@ public struct LocalEntry: Sendable {
         guard header.u32(18) == Format.sentinel32 || header.u32(22) == Format.sentinel32 else {
             return (header.u32(18), header.u32(22))
         }
-        var blocks = ExtraBlocks(extra)
-        while let block = blocks.next() {
-            guard block.identifier == Format.Extra.zip64, block.content.count >= 16 else { continue }
-            let fields = Fields(block.content)
-            guard let uncompressed = Int(exactly: fields.u64(0)), let compressed = Int(exactly: fields.u64(8)),
-                uncompressed <= ZipLimits.standard.totalBytes, compressed <= 1 << 48
-            else { return nil }
-            return (compressed, uncompressed)
-        }
-        return nil
+        guard let block = try? zip64Extra(in: extra, name: ""), block.count >= 16 else { return nil }
+        let fields = Fields(block)
+        guard let uncompressed = Int(exactly: fields.u64(0)), let compressed = Int(exactly: fields.u64(8)),
+            uncompressed <= ZipLimits.standard.totalBytes, compressed <= 1 << 48
+        else { return nil }
+        return (compressed, uncompressed)
     }
 }
 
