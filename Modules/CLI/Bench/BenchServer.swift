@@ -8,28 +8,6 @@ import Musl
 import Darwin
 #endif
 
-/// A folder for what a benchmark writes; gone with the last reference, and all that is in it.
-///
-/// In memory where the system has such a place, so that the disk is not what is measured.
-final class BenchFolder: Sendable {
-    private let folder: String
-
-    init() throws(FileFailure) {
-        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        folder = base + "/ferry-bench-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        guard mkdir(folder, 0o700) == 0 else { throw FileFailure("create", folder, errorNumber: errno) }
-    }
-
-    deinit {
-        if let process = try? ChildProcess.spawn("/bin/rm", ["rm", "-rf", folder]) {
-            while waitpid(process, nil, 0) < 0, errno == EINTR {}
-        }
-    }
-
-    /// A file in it.
-    func path(_ name: String) -> String { folder + "/" + name }
-}
-
 /// An nginx of a benchmark's own on loopback, with one file; ended with its last reference.
 final class BenchServer {
     /// The file's address, at the server or at the proxy before it.
@@ -47,7 +25,9 @@ final class BenchServer {
         self.bytes = bytes
         try makeFolders(scratch.path("files"))
         try Self.fill(scratch.path("files/file"), bytes)
-        let port = try Self.freePort()
+        // Free a moment ago, and again from here on.
+        let (listener, port) = try Descriptor.listener()
+        listener.close()
         try WholeFile.write(Array(Self.configuration(scratch, port).utf8), to: scratch.path("nginx.conf"))
         let server = try Self.startNginx(scratch)
         self.server = server
@@ -163,28 +143,6 @@ final class BenchServer {
             )
         }
         return (process, input[1], port)
-    }
-
-    /// A port that was free a moment ago.
-    private static func freePort() throws(FileFailure) -> UInt16 {
-        #if canImport(Darwin)
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        guard descriptor >= 0 else { throw FileFailure("open", "a socket", errorNumber: errno) }
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
-            }
-        }
-        guard isBound else { throw FileFailure("bind", "a socket", errorNumber: errno) }
-        return UInt16(bigEndian: address.sin_port)
     }
 
     /// Random words in pieces, each of which begins with its number.

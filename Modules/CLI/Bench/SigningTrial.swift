@@ -13,7 +13,7 @@ import Darwin
 /// One archive signed in every way that is measured.
 struct SigningTrial {
     let input: String
-    let folder: String
+    let folder: BenchFolder
     let options: SigningOptions
     /// How many are signed at once.
     let archives: Int
@@ -23,12 +23,12 @@ struct SigningTrial {
     private let oneThread: Signer
     private let cache: ArchiveCache
 
-    init(input: String, folder: String, options: SigningOptions, _ invocation: Invocation) {
+    init(input: String, folder: BenchFolder, options: SigningOptions, _ invocation: Invocation) {
         self.input = input
         self.folder = folder
         self.options = options
         archives = invocation.arguments.number("--archives") ?? 8
-        cache = ArchiveCache(folder: folder + "/cache")
+        cache = ArchiveCache(folder: folder.path("cache"))
         alone = invocation.signer()
         knowing = invocation.signer(cache: cache)
         together = invocation.signer()
@@ -103,10 +103,10 @@ struct SigningTrial {
             bytesPerSecond: Self.downloadRate
         )
         defer { server.stop() }
-        var configuration = DownloadConfiguration(stateFolder: folder + "/downloads")
+        var configuration = DownloadConfiguration(stateFolder: folder.path("downloads"))
         configuration.proxy = ""
         let downloader = try Downloader(configuration)
-        let path = folder + "/arrived.ipa"
+        let path = folder.path("arrived.ipa")
         unlink(path)
         let ahead = alone.readAhead(options)
         let download = await downloader.start(DownloadRequest(url: server.url, destination: path))
@@ -148,13 +148,13 @@ struct SigningTrial {
 
     private func request(_ name: String) -> SigningRequest {
         // An old output's memory is not to be given back while the clock runs.
-        unlink(folder + "/" + name)
-        return SigningRequest(input: input, output: folder + "/" + name, options: options)
+        unlink(folder.path(name))
+        return SigningRequest(input: input, output: folder.path(name), options: options)
     }
 
     private func measure(_ body: () async throws -> Void) async throws -> Measurement {
         if archives > 0 {
-            for index in 0..<archives { unlink(folder + "/\(index).ipa") }
+            for index in 0..<archives { unlink(folder.path("\(index).ipa")) }
         }
         ProcessUsage.resetPeak()
         let clock = ContinuousClock()

@@ -22,7 +22,7 @@ final class StandInProcess {
     }
 
     let port: UInt16
-    private let folder: String
+    private let folder: BenchFolder
     private let process: pid_t
     private let toChild: Int32
     private let fromChild: Int32
@@ -30,19 +30,14 @@ final class StandInProcess {
 
     /// Starts it.
     init(goawayEvery: Int?) throws {
-        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        let folder = base + "/ferry-apns-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        guard mkdir(folder, 0o700) == 0 else { throw FileFailure("create", folder, errorNumber: errno) }
-        self.folder = folder
+        folder = try BenchFolder()
         let arguments =
-            ["bench", "apns", "--serve", folder] + (goawayEvery.map { ["--goaway-every", String($0)] } ?? [])
+            ["bench", "apns", "--serve", folder.path("")] + (goawayEvery.map { ["--goaway-every", String($0)] } ?? [])
         (process, toChild, fromChild) = try Self.spawn(arguments)
         guard let line = Self.line(fromChild), let port = UInt16(line) else {
             close(toChild)
             close(fromChild)
             while waitpid(process, nil, 0) < 0, errno == EINTR {}
-            for name in ["ca.pem", "key.p8"] { removeFile(folder + "/" + name) }
-            rmdir(folder)
             throw FileFailure("start", "the stand-in for APNs", errorNumber: ECHILD)
         }
         self.port = port
@@ -50,12 +45,10 @@ final class StandInProcess {
 
     deinit {
         if !isOver { _ = try? end() }
-        for name in ["ca.pem", "key.p8", "body.json"] { removeFile(folder + "/" + name) }
-        rmdir(folder)
     }
 
     /// A file in its folder.
-    func path(_ name: String) -> String { folder + "/" + name }
+    func path(_ name: String) -> String { folder.path(name) }
 
     /// The key that it knows.
     func key() throws -> ProviderKey {

@@ -35,8 +35,8 @@ extension Bench {
         }
         let options = try await invocation.signingOptions()
         let bytes = try FileSource(path: input).count
-        let folder = try ScratchFolder()
-        let trial = SigningTrial(input: input, folder: folder.path, options: options, invocation)
+        let folder = try BenchFolder()
+        let trial = SigningTrial(input: input, folder: folder, options: options, invocation)
 
         var own: [String: [Measurement]] = [:]
         var others: [[Measurement]] = rivals.map { _ in [] }
@@ -48,7 +48,7 @@ extension Bench {
             }
             for (index, rival) in rivals.enumerated() {
                 try Task.checkCancellation()
-                let cost = try rival.run(input: input, output: folder.path + "/rival.ipa")
+                let cost = try rival.run(input: input, output: folder.path("rival.ipa"))
                 guard turn > 0 else { continue }
                 if let cost {
                     others[index].append(cost)
@@ -89,29 +89,4 @@ extension Bench {
             "\(report.input), \(sizeText(report.inputBytes)): median of \(report.runs) on \(report.cores) cores"
         return BenchTable.text(title, [header] + lines)
     }
-}
-
-/// A folder for outputs, beside nothing of the user's; gone with the last reference.
-///
-/// In memory where the system has such a place, so that the disk is not what is measured.
-private final class ScratchFolder: Sendable {
-    let path: String
-
-    init() throws(FileFailure) {
-        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        path = base + "/ferry-bench-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        guard mkdir(path, 0o700) == 0 else { throw FileFailure("create", path, errorNumber: errno) }
-    }
-
-    deinit {
-        removeTree(path)
-    }
-}
-
-/// Removes a folder of ours with all that is in it.
-private func removeTree(_ path: String) {
-    for name in (try? folderNames(path)) ?? [] where unlink(path + "/" + name) != 0 {
-        removeTree(path + "/" + name)
-    }
-    rmdir(path)
 }
