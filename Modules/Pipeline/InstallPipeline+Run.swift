@@ -158,16 +158,13 @@ extension InstallPipeline {
         // A path of ours tells people nothing.
         wanted.inputName = file.isOriginal ? nil : request.title ?? Self.title(request.source)
         let signing = wanted
-        return try await enter(signings, id) {
-            let signed = try await self.sign(id, signing)
-            if self.record != nil, let fingerprint = request.signingFingerprint,
-                let known = await FileCheck.describe(output)
-            {
-                let signature = RecordedSignature(file: known, inputSHA256: file.sha256, fingerprint: fingerprint)
-                try await self.keep(.signed(signature), of: id)
-            }
-            return signed
+        let signed = try await enter(signings, id) { try await self.sign(id, signing) }
+        // All of it is read once more: the next signature need not wait for that.
+        if record != nil, let fingerprint = request.signingFingerprint, let known = await FileCheck.describe(output) {
+            let signature = RecordedSignature(file: known, inputSHA256: file.sha256, fingerprint: fingerprint)
+            try await keep(.signed(signature), of: id)
         }
+        return signed
     }
 
     /// Runs a stage once there is room and nobody holds the install.
