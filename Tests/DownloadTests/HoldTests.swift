@@ -89,7 +89,8 @@ import Testing
         await downloader.close()
     }
 
-    @Test func `survives a restart, and so does what has arrived`() async throws {
+    /// A download that was held with 100,000 bytes of it there, by a downloader that is closed.
+    private func heldByAnEarlierProcess() async throws -> World {
         let world = try World { [file] request in
             file.answer(request).with { if request.number == 0 { $0.pauseAfter = 100_000 } }
         }
@@ -100,7 +101,11 @@ import Testing
         await download.wait { $0 == .held(reason: nil) }
         await first.close()
         #expect(await Told(download).error?.code == .cancelled)
+        return world
+    }
 
+    @Test func `survives a restart, and so does what has arrived`() async throws {
+        let world = try await heldByAnEarlierProcess()
         let second = try Downloader(world.configuration)
         let again = await second.start(world.request())
         await again.wait { $0 == .held(reason: nil) }
@@ -116,16 +121,7 @@ import Testing
     /// The orders come before it is its turn, in one go with the request.
     @Test(arguments: [false, true]) func `goes on after a restart where it is released at once`(all: Bool) async throws
     {
-        let world = try World { [file] request in
-            file.answer(request).with { if request.number == 0 { $0.pauseAfter = 100_000 } }
-        }
-        let first = try Downloader(world.configuration)
-        let download = await first.start(world.request())
-        await download.waitForBytes(100_000)
-        await first.hold(download.id)
-        await download.wait { $0 == .held(reason: nil) }
-        await first.close()
-
+        let world = try await heldByAnEarlierProcess()
         let second = try Downloader(world.configuration)
         let again = await second.start(world.request())
         if all { await second.releaseAll() } else { await second.release(again.id) }

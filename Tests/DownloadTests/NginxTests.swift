@@ -201,7 +201,8 @@ struct `A download from nginx` {
     @Test func `starts over when the file is replaced while several connections bring it`() async throws {
         let nginx = try Nginx(rate: "2m")
         var generator = SeededGenerator(seed: 4)
-        try nginx.folder.write(generator.bytes(12_000_000), to: "files/file")
+        // Long enough that much is still to be asked for when it is replaced, on a busy machine too.
+        try nginx.folder.write(generator.bytes(30_000_000), to: "files/file")
         let new = generator.bytes(3_000_001)
         let folder = try TemporaryFolder()
         var configuration = World.configuration(folder.path("state"))
