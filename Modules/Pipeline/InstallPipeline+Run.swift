@@ -176,7 +176,10 @@ extension InstallPipeline {
         while true {
             try await passGate(id)
             // One that was held while it stood in line makes way for the next.
-            let value = try await turnstile.pass { self.jobs[id]?.isHeld == true ? nil : try await body() }
+            let value = try await turnstile.pass(
+                waits: { await center.send(.step(id, Self.waitsForItsTurn)) },
+                { self.jobs[id]?.isHeld == true ? nil : try await body() }
+            )
             if let value { return value }
         }
     }
