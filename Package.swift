@@ -212,9 +212,21 @@ let package = Package(
             path: "Tests/SlowLine",
             swiftSettings: settings
         ),
+        .target(
+            name: "StandInDevice",
+            dependencies: ["COpenSSL", "FerryBytes", "FerryPropertyList", "FerryZip"],
+            path: "Tests/StandInDevice",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ferry-stand-in-device",
+            dependencies: ["StandInDevice"],
+            path: "Tests/StandInDeviceProgram",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "StandInDevice", "TestKit"],
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
@@ -232,6 +244,13 @@ let package = Package(
         tests(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
+        ),
+        tests(
+            "Device",
+            [
+                "CIMobileDevice", "FerryAppBundle", "FerryBytes", "FerryInstalling", "FerryPropertyList", "FerrySample",
+                "FerryZip", "StandInDevice", "TestKit", "ferry-stand-in-device",
+            ]
         ),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),

@@ -164,7 +164,10 @@ public struct Device: Sendable, Hashable {
                 limit: Self.answerLimit,
                 clock: ContinuousClock()
             ) { line in
-                try withHandle(line) { try work($0, line) }
+                try withHandle(line) { handle in
+                    try nameLine(line, handle)
+                    return try work(handle, line)
+                }
             }
         } catch {
             throw DeviceError(error, on: title, doing: step)
@@ -211,6 +214,13 @@ public struct Device: Sendable, Hashable {
             line
         )
         return FileConduit(connection, line)
+    }
+
+    /// Finds out what the device is called, which it tells everybody, so that errors name it as its owner does.
+    func nameLine(_ line: DeviceLine, _ handle: OpaquePointer) throws(DeviceError) {
+        if let name = try Lockdown(handle, isTrusted: false, line).value("DeviceName")?.string {
+            line.name = name.printable
+        }
     }
 
     /// What it says of itself.

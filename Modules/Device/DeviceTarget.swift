@@ -60,13 +60,11 @@ public struct DeviceTarget: InstallTarget {
         // Only what is small is read of it.
         let failure = DeviceError(.archive, "\(path): no thread can be had to read it.")
         let archive = try await onOwnThread(orElse: failure) { try AppArchive(path: path) }
-        // The name of a person's device is known only later; until then errors have its UDID.
-        let name = try? await device.facts().name
         let limit = stallLimit + .seconds(archive.source.count / Self.bytesPerExtraSecond)
         let staged = Staged()
         do {
             return try await DeviceLine.run(
-                on: name ?? device.title,
+                on: device.title,
                 doing: "starting to install",
                 limit: limit,
                 clock: clock
@@ -77,19 +75,19 @@ public struct DeviceTarget: InstallTarget {
                 }
             }
         } catch {
-            await clean(staged, on: device, name ?? device.title)
+            await clean(staged, on: device)
             throw error
         }
     }
 
     /// Removes what is left on the device, by a new connection.
-    private func clean(_ staged: Staged, on device: Device, _ name: String) async {
+    private func clean(_ staged: Staged, on device: Device) async {
         guard let path = staged.path.withLock({ $0 }) else { return }
         let clock = clock
         // Of its own, for the task may be cancelled; it is awaited here.
         let cleaning = Task {
             try await DeviceLine.run(
-                on: name,
+                on: device.title,
                 doing: "removing what was sent",
                 limit: Self.cleaningLimit,
                 clock: clock
@@ -120,6 +118,7 @@ private struct Work {
 
     func run(_ handle: OpaquePointer) throws -> InstalledApp {
         try line.begin("starting a session")
+        try device.nameLine(line, handle)
         let lockdown = try Lockdown(handle, line)
         let facts = device.facts(lockdown, isPaired: true)
         // This order: devices refuse the other one at times.

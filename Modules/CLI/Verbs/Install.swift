@@ -62,7 +62,7 @@ enum Install {
             .json,
         ] + .downloading + .netrc,
         alternatives: [Option].identityAlternatives,
-        environment: .identity,
+        environment: .identity + [.usbmuxd],
         run: run
     )
 }

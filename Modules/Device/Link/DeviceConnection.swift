@@ -43,6 +43,9 @@ final class DeviceConnection {
         idevice_connection_get_fd(connection, &descriptor)
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // It comes as one that does not block, which libimobiledevice reads from with TLS as though it did: what has not
+        // come yet is an error to it, and what cannot be sent yet a loop without a rest.
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         // What throws from here on ends in `deinit`.
         try line.add(descriptor, isPatient: isPatient)
         guard !isEncrypted || idevice_connection_enable_ssl(connection) == IDEVICE_E_SUCCESS else {
@@ -56,6 +59,9 @@ final class DeviceConnection {
     }
 
     deinit {
+        // libimobiledevice waits until the device says goodbye to TLS, too. It need not; nor may ours be waited for where
+        // the device is known to hang.
+        shutdown(descriptor, line.error == nil ? Int32(SHUT_RD) : Int32(SHUT_RDWR))
         line.remove(descriptor)
         idevice_disconnect(connection)
     }

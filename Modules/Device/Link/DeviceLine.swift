@@ -25,6 +25,7 @@ final class DeviceLine: Sendable {
         var reason: Reason?
         /// Sockets to shut, and whether that is to wait for the end of what is under way.
         var sockets: [Int32: Bool] = [:]
+        var name: String
         var step: String
         var signs = 0
     }
@@ -32,13 +33,16 @@ final class DeviceLine: Sendable {
     /// How long what is under way may take to end by itself, once somebody wants the end.
     static let grace = Duration.seconds(2)
 
-    /// What to call the device.
-    let name: String
+    /// What to call the device: its name, once that is known.
+    var name: String {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
     private let state: Guarded<State>
 
     init(name: String, step: String) {
-        self.name = name
-        state = Guarded(State(step: step))
+        state = Guarded(State(name: name, step: step))
     }
 
     /// What is being done: `making PublicStaging`.
@@ -74,11 +78,11 @@ final class DeviceLine: Sendable {
         state.withLock { state in
             switch state.reason {
             case nil: nil
-            case .cancelled: DeviceError(.cancelled, "\(name): \(state.step) was cancelled.")
+            case .cancelled: DeviceError(.cancelled, "\(state.name): \(state.step) was cancelled.")
             case .stalled(let limit):
                 DeviceError(
                     .stalled,
-                    "\(name): nothing has come from it for \(limit.components.seconds) s; the last was: \(state.step).",
+                    "\(state.name): nothing has come from it for \(limit.components.seconds) s; the last was: \(state.step).",
                     remedy: "Unlock the device and look at it. If it hangs there again, restart it, and try again."
                 )
             }

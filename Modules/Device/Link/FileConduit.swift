@@ -148,25 +148,25 @@ final class FileConduit {
     }
 
     private func error(_ status: UInt64) -> DeviceError {
-        let where_ = "\(line.name): \(line.step): "
+        let place = "\(line.name): \(line.step): "
         switch status {
         case Status.noSpace:
             return DeviceError(
                 .room,
-                where_ + "the device is full.",
+                place + "the device is full.",
                 remedy:
                     "Make room on it: Settings, General, Storage. An app needs about twice its size while it is installed."
             )
         case Status.permissionDenied:
             return DeviceError(
                 .file,
-                where_ + "the device does not allow it.",
+                place + "the device does not allow it.",
                 remedy: "Unlock it and try again. If it is managed, ask whoever manages it."
             )
         default:
             return DeviceError(
                 .file,
-                where_ + "the device answers \(Self.word(status)).",
+                place + "the device answers \(Self.word(status)).",
                 remedy: "Unlock the device and try again. If it stays so, restart it."
             )
         }
