@@ -91,7 +91,7 @@ extension ActivityCenter {
             case .percent(let percent):
                 progress(.steps(Int64(percent), of: 100))
                 await send(.progress(id, .steps(Int64(percent), of: 100)))
-            case .step: break
+            case .step(let step): await send(.step(id, step))
             }
         }
         return try await installation.app
