@@ -219,6 +219,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ferry-device-probe",
+            dependencies: ["FerryDevice", "FerryInstalling"],
+            path: "Tests/DeviceProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ferry-stand-in-device",
             dependencies: ["StandInDevice"],
             path: "Tests/StandInDeviceProgram",
@@ -249,7 +255,7 @@ let package = Package(
             "Device",
             [
                 "CIMobileDevice", "FerryAppBundle", "FerryBytes", "FerryInstalling", "FerryPropertyList", "FerrySample",
-                "FerryZip", "StandInDevice", "TestKit", "ferry-stand-in-device",
+                "FerryZip", "StandInDevice", "TestKit", "ferry-device-probe", "ferry-stand-in-device",
             ]
         ),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),

@@ -79,7 +79,7 @@ import Testing
             (["ferry", "bench", "apns", "--st"], ["--streams"]),
             (["ferry", "bench", "apns", "--serve", ""], ["sub"]),
             (["ferry", "completion", ""], ["bash", "zsh"]),
-            (["ferry", "help", "d"], ["demo", "download"]),
+            (["ferry", "help", "d"], ["demo", "devices", "download"]),
             (["ferry", "identity", ""], ["dev.p12", "sub"]),
             (["ferry", "identity", "dev.p12", "--o"], ["--offline", "--online"]),
             (["ferry", "profile", "one.mobileprovision", "t"], ["two.mobileprovision"]),
