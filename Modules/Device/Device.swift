@@ -124,8 +124,12 @@ public struct Device: Sendable, Hashable {
             guard isPaired else { return facts(try Lockdown(device, isTrusted: false, line), isPaired: false) }
             do throws(DeviceError) {
                 return facts(try Lockdown(device, line), isPaired: true)
-            } catch  where error.code == .notPaired {
-                return facts(try Lockdown(device, isTrusted: false, line), isPaired: false)
+            } catch {
+                guard error.code == .notPaired || error.code == .locked else { throw error }
+                let isLocked = error.code == .locked
+                var facts = facts(try Lockdown(device, isTrusted: false, line), isPaired: isLocked)
+                facts.isLocked = isLocked
+                return facts
             }
         }
     }

@@ -16,6 +16,8 @@ public struct DeviceFacts: Sendable, Hashable {
     public var connection: Connection
     /// Whether it and this computer trust each other.
     public var isPaired: Bool
+    /// Whether it is locked, and says no more than it tells everybody.
+    public var isLocked = false
     /// What its owner calls it; `nil` where it does not say.
     public var name: String?
     /// `ProductType`: `iPhone14,5`.

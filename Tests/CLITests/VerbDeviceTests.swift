@@ -172,6 +172,25 @@ struct `ferry devices, apps and uninstall` {
         #expect(apps.status == 1 && apps.errors.contains("Tap Trust"))
     }
 
+    @Test func `install of a list the newest version that the device runs`() async throws {
+        let market = try Market()
+        market.serve(Market.mixed)
+        let device = try StandInDevice(
+            socketPath: market.ferry.home.path("mux"),
+            folder: market.ferry.home.path("files")
+        )
+        defer { device.stop() }
+        try device.connect(StandInPhone(identifier: Kit.devices[0], name: "Anna's iPhone"))
+        var way = market.way
+        if let index = way.firstIndex(of: "--to") { way[index + 1] = "device" }
+        let result = try await market.ferry.run(
+            ["install", "--source", market.url, "com.example.harbour"] + way,
+            environment: ["USBMUXD_SOCKET_ADDRESS": "UNIX:" + market.ferry.home.path("mux")]
+        )
+        // 3.0 needs iOS 18.
+        #expect(result.errors.contains("instead of 3.0"), "\(result.errors)")
+    }
+
     @Test func `look for newer versions of what is installed`() async throws {
         let market = try Market()
         market.serve(Market.mixed)

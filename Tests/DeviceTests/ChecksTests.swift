@@ -1,10 +1,11 @@
 import FerryAppBundle
-import FerryDevice
 import FerryInstalling
 import FerrySample
 import StandInDevice
 import TestKit
 import Testing
+
+@testable import FerryDevice
 
 @Suite(.timeLimit(.minutes(5)))
 struct `Before anything is sent` {
@@ -121,6 +122,20 @@ struct `Before anything is sent` {
             #expect(problems.map(\.code) == one.codes, "\(one.name): \(problems)")
             for problem in problems { #expect(problem.remedy != nil && problem.message.hasSuffix("."), "\(problem)") }
         }
+    }
+
+    @Test func `a header that is cut short, or no Mach-O's, tells no processor and harms nobody`() {
+        let thin = TinyMachO().bytes
+        #expect(codeArchitectures(thin) == ["arm64"])
+        var fat: [UInt8] = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 2]
+        fat +=
+            [0x01, 0, 0, 0x0C] + [UInt8](repeating: 0, count: 16) + [0x01, 0, 0, 0x07]
+            + [UInt8](repeating: 0, count: 16)
+        #expect(codeArchitectures(fat) == ["arm64", "x86_64"])
+        for length in 0..<64 { _ = codeArchitectures(Array(thin.prefix(length))) }
+        for length in 0..<fat.count { #expect(codeArchitectures(Array(fat.prefix(length))).count <= 1) }
+        #expect(codeArchitectures([0xCA, 0xFE, 0xBA, 0xBF, 0xFF, 0xFF, 0xFF, 0xFF]) == [])
+        #expect(codeArchitectures(Array("#!/bin/sh\n".utf8)) == [])
     }
 
     @Test func `an app that would not be taken is refused, with every reason`() async throws {

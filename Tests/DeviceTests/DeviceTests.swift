@@ -1,4 +1,3 @@
-import FerryDevice
 import Foundation
 import StandInDevice
 import TestKit
@@ -33,6 +32,13 @@ struct `A device` {
         let phone = try Harbour.phone { $0.faults.sessionError = "InvalidHostID" }
         defer { phone.disconnect() }
         #expect(try await !Device.find(phone.identifier).facts().isPaired)
+    }
+
+    @Test func `that is locked says what it tells everybody`() async throws {
+        let phone = try Harbour.phone { $0.faults.sessionError = "PasswordProtected" }
+        defer { phone.disconnect() }
+        let facts = try await Device.find(phone.identifier).facts()
+        #expect(facts.isLocked && facts.isPaired && facts.name == "Anna's iPhone")
     }
 
     @Test func `that says yes when it is asked is paired by the first install`() async throws {

@@ -59,7 +59,9 @@ public final class StandInDevice: Sendable {
     /// Ends all connections and listens no more.
     public func stop() {
         for socket in listeners.withLock({ $0 }) { shutdown(socket, Int32(SHUT_RDWR)) }
-        for socket in state.withLock({ Array($0.connections.keys) }) { shutdown(socket, Int32(SHUT_RDWR)) }
+        state.withLock { state in
+            for socket in state.connections.keys { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
         unlink(socketPath)
     }
 
@@ -122,8 +124,9 @@ public final class StandInDevice: Sendable {
 
     /// Ends every connection of a device, as pulling its cable does.
     func endConnections(of identifier: String) {
-        for (socket, owner) in state.withLock({ $0.connections }) where owner == identifier {
-            shutdown(socket, Int32(SHUT_RDWR))
+        // Under the lock: a number that is in the list is open, and still that connection's.
+        state.withLock { state in
+            for (socket, owner) in state.connections where owner == identifier { shutdown(socket, Int32(SHUT_RDWR)) }
         }
     }
 
@@ -164,7 +167,11 @@ public final class StandInDevice: Sendable {
         Self.thread { [weak self] in
             while true {
                 let accepted = Glibc.accept(socket, nil, nil)
-                guard accepted >= 0 else { break }
+                guard accepted >= 0 else {
+                    // It was shut, as against what ended just before or finds no room for another connection.
+                    if errno == EINVAL || errno == EBADF { break }
+                    continue
+                }
                 _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
                 guard let self else { break }
                 self.state.withLock { $0.connections[accepted] = "" }

@@ -43,6 +43,7 @@ enum Devices {
         let architecture: String?
         let connection: String
         let paired: Bool
+        let locked: Bool
         let batteryPercent: Int?
         let charging: Bool?
         /// Why nothing more is known of it.
@@ -58,6 +59,7 @@ enum Devices {
             architecture = facts.architecture
             connection = facts.connection.rawValue
             paired = facts.isPaired
+            locked = facts.isLocked
             batteryPercent = facts.batteryPercent
             charging = facts.isCharging
             self.error = error.map { ErrorReport($0) }
@@ -79,7 +81,8 @@ enum Devices {
             [
                 (facts.name ?? "–").printable, (facts.model ?? "–").printable,
                 (facts.platform?.rawValue ?? "") + " " + (facts.system ?? "–"),
-                facts.identifier.printable, facts.connection.rawValue, facts.isPaired ? "paired" : "not paired",
+                facts.identifier.printable, facts.connection.rawValue,
+                (facts.isPaired ? "paired" : "not paired") + (facts.isLocked ? ", locked" : ""),
                 facts.batteryPercent.map { "\($0) %" + (facts.isCharging == true ? ", charging" : "") } ?? "",
             ]
         }

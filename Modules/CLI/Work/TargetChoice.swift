@@ -1,3 +1,4 @@
+import FerryAppBundle
 import FerryBytes
 import FerryDevice
 import FerryInstalling
@@ -56,6 +57,14 @@ enum TargetChoice: Sendable, Hashable {
         switch self {
         case .folder(let folder): FolderTarget(folder: folder)
         case .device(let identifier): DeviceTarget(identifier: identifier)
+        }
+    }
+
+    /// The system there; `nil` where it is not known.
+    func system() async throws -> SystemVersion? {
+        switch self {
+        case .folder: nil
+        case .device(let identifier): try await Device.find(identifier).facts().systemVersion
         }
     }
 
