@@ -125,12 +125,22 @@ private struct Work {
         try line.begin("starting installation_proxy")
         let proxy = try device.proxy(handle, lockdown, line)
         try line.begin("looking for \(archive.facts.identifier)")
-        let before = try proxy.app(archive.facts.identifier)
+        let before = try installed(proxy)
         try refuse(DeviceChecks.problems(of: archive.facts, on: facts, installed: before))
         try line.begin("starting afc")
         let conduit = try device.conduit(handle, lockdown, line)
         try install(proxy, conduit)
         return InstalledApp(identifier: archive.facts.identifier, location: facts.title, isUpdate: before != nil)
+    }
+
+    /// The app that is there; `nil` for none, and where the device does not tell: then it decides for itself.
+    private func installed(_ proxy: InstallationProxy) throws(DeviceError) -> DeviceApp? {
+        do throws(DeviceError) {
+            return try proxy.app(archive.facts.identifier)
+        } catch {
+            guard error.code == .declined else { throw error }
+            return nil
+        }
     }
 
     /// Refuses with every reason at once.

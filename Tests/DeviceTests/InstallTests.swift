@@ -75,6 +75,12 @@ struct `An install on a device` {
         #expect(phone.leftovers == [])
     }
 
+    @Test func `leaves it to a device that cannot look an app up`() async throws {
+        let phone = try Harbour.phone { $0.faults.knowsNoLookup = true }
+        defer { phone.disconnect() }
+        #expect(try await !phone.install().result.get().isUpdate)
+    }
+
     @Test func `does without percents where the device says none`() async throws {
         let phone = try Harbour.phone { $0.faults.omitsPercents = true }
         defer { phone.disconnect() }

@@ -29,7 +29,7 @@ struct AppTalk {
             switch command {
             case "Install", "Upgrade": try install(message)
             case "Uninstall": try uninstall(message["ApplicationIdentifier"]?.string ?? "")
-            case "Lookup": try lookup(message)
+            case "Lookup" where !device.faults(identifier).knowsNoLookup: try lookup(message)
             case "Browse": try browse(message)
             default: try wire.writeMessage(["Error": "UnknownCommand"])
             }

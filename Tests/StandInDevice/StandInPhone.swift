@@ -128,6 +128,8 @@ public struct StandInFaults: Sendable {
     public var answer: Answer?
     /// Whether statuses come without their percents.
     public var omitsPercents = false
+    /// Whether it does not know how to look an app up.
+    public var knowsNoLookup = false
     /// Whether the service for apps answers with what is no property list.
     public var talksNonsense = false
 
