@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
+        .library(name: "FerryDevice", targets: ["FerryDevice", "FerryAppBundle", "FerryInstalling"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -70,6 +71,7 @@ let package = Package(
         system("CArchive", "libarchive", "libarchive-dev"),
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
+        system("CIMobileDevice", "libimobiledevice-1.0", "libimobiledevice-dev"),
         system("CKernel", nil, "libc6-dev"),
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
@@ -102,6 +104,10 @@ let package = Package(
         module("Activity"),
         module("Catalog", ["FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryPropertyList", "FerryWeb"]),
         module("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb"]),
+        module(
+            "Device",
+            ["FerryAppBundle", "FerryBytes", "FerryInstalling", "FerryPropertyList", "FerryZip", "CIMobileDevice"]
+        ),
         module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
@@ -132,7 +138,7 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDevice", "FerryDownload", "FerryIcons",
                 "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
                 "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
@@ -206,9 +212,27 @@ let package = Package(
             path: "Tests/SlowLine",
             swiftSettings: settings
         ),
+        .target(
+            name: "StandInDevice",
+            dependencies: ["COpenSSL", "FerryBytes", "FerryPropertyList", "FerryZip"],
+            path: "Tests/StandInDevice",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ferry-device-probe",
+            dependencies: ["FerryDevice", "FerryInstalling"],
+            path: "Tests/DeviceProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ferry-stand-in-device",
+            dependencies: ["StandInDevice"],
+            path: "Tests/StandInDeviceProgram",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "CLITests",
-            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "StandInDevice", "TestKit"],
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
@@ -226,6 +250,13 @@ let package = Package(
         tests(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
+        ),
+        tests(
+            "Device",
+            [
+                "CIMobileDevice", "FerryAppBundle", "FerryBytes", "FerryInstalling", "FerryPropertyList", "FerrySample",
+                "FerryZip", "StandInDevice", "TestKit", "ferry-device-probe", "ferry-stand-in-device",
+            ]
         ),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),

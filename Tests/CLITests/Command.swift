@@ -23,6 +23,7 @@ struct Kit: Sendable {
         try folder.write(good.keyPEM, to: "good.key")
         try folder.write(good.chainPEM, to: "chain.pem")
         try folder.write(Self.profile(good, now), to: "good.mobileprovision")
+        try folder.write(Self.profile(good, now, devices: Self.devices), to: "device.mobileprovision")
         let expired = try ThrowawayIdentity(notBefore: now - 400 * Self.day, notAfter: now - 10 * Self.day)
         try folder.write(expired.p12(password: Secret(Self.password)), to: "expired.p12")
         try folder.write(Self.profile(expired, now), to: "expired.mobileprovision")
@@ -38,10 +39,18 @@ struct Kit: Sendable {
         try folder.write(app.archive(level: 1), to: "Heavy.ipa")
     }
 
-    private static func profile(_ identity: ThrowawayIdentity, _ now: Int64) throws -> [UInt8] {
+    /// The devices that `device.mobileprovision` is for.
+    static let devices = ["00008110-000A11223344801E", "00008030-000A11223344802E"]
+
+    private static func profile(
+        _ identity: ThrowawayIdentity,
+        _ now: Int64,
+        devices: [String]? = nil
+    ) throws -> [UInt8] {
         try SampleProfile(
             team: identity.team,
             certificates: [identity.leafDER],
+            devices: devices,
             creation: now - day,
             expiration: now + 200 * day
         ).signed(by: identity.authority)
@@ -107,8 +116,8 @@ struct Command: Sendable {
     }
 
     /// Starts it.
-    func start(_ arguments: [String]) throws -> Running {
-        try Running(arguments, environment, in: home)
+    func start(_ arguments: [String], environment more: [String: String] = [:]) throws -> Running {
+        try Running(arguments, environment.merging(more) { $1 }, in: home)
     }
 
     /// The password is nowhere.

@@ -1,4 +1,5 @@
 import FerryBytes
+import FerryInstalling
 import FerrySigning
 
 /// What the command tells the shell when it ends.
@@ -19,7 +20,7 @@ enum ExitCode: Int32, Sendable {
         if error is CancellationError || (error as? any ExplainedError)?.isCancellation == true {
             self = .cancelled
         } else {
-            let isRefusal = (error as? SignError)?.code == .refused
+            let isRefusal = (error as? SignError)?.code == .refused || (error as? InstallError)?.code == .refused
             self = error is UsageError ? .usage : isRefusal ? .refused : .failed
         }
     }

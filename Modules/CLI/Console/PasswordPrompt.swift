@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Asks for a password on a terminal, without showing it.
+/// Asks for a password on a terminal, without showing it; or for something else.
 struct PasswordPrompt: Sendable {
     /// The longest answer, which is also the longest line that Linux terminals hold.
     static let longestAnswerBytes = 4096
@@ -19,6 +19,8 @@ struct PasswordPrompt: Sendable {
 
     /// The terminal: `/dev/tty`.
     var terminal = "/dev/tty"
+    /// Whether what is typed is not shown.
+    var isHidden = true
 
     /// The answer; `nil` where there is no terminal.
     ///
@@ -48,12 +50,12 @@ struct PasswordPrompt: Sendable {
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else { return nil }
         var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        if isHidden { silent.c_lflag &= ~tcflag_t(ECHO | ECHONL) }
         tcsetattr(descriptor, TCSAFLUSH, &silent)
         defer {
             tcsetattr(descriptor, TCSAFLUSH, &before)
             // The return key was not shown either.
-            show("\n", on: descriptor)
+            if isHidden { show("\n", on: descriptor) }
         }
         show(question, on: descriptor)
         return try readLine(from: descriptor, unless: cancelled)

@@ -42,7 +42,8 @@ extension Install {
             }
             return names.map { InstallRequest(source: $0, signing: options) }
         }
-        let system = try invocation.targetSystem()
+        var system = try invocation.targetSystem()
+        if system == nil { system = try await TargetChoice(invocation.arguments.required("--to")).system() }
         let choices = try names.map { try AppChoice($0) }
         let named = try await invocation.source(list)
         invocation.warn(of: named, problemLimit: 0)

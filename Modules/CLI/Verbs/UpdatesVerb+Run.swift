@@ -1,6 +1,7 @@
 import FerryAppBundle
 import FerryBytes
 import FerryCatalog
+import FerryDevice
 import FerryInstalling
 
 extension UpdatesVerb {
@@ -24,24 +25,14 @@ extension UpdatesVerb {
 
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let folder = try folder(arguments.required("FOLDER"))
-        let system = try invocation.targetSystem()
-        let (apps, problems) = try FolderTarget(folder: folder).apps()
-        var errors: [any Error] = problems
+        let installed = try await installed(target(arguments.required("TARGET")))
+        let system = try invocation.targetSystem() ?? installed.system
+        var errors: [any Error] = installed.problems
         let sources = try await sources(invocation, &errors)
         let search = UpdateSearch(sources)
-        let updates = apps.compactMap { app -> AvailableUpdate? in
-            guard let identifier = app.info.identifier else { return nil }
-            let installed = InstalledVersion(
-                identifier: identifier,
-                name: app.info.displayName,
-                version: app.info.version,
-                build: app.info.build
-            )
-            return search.update(of: installed, for: system)
-        }
+        let updates = installed.apps.compactMap { search.update(of: $0, for: system) }
         let report = Report(
-            appCount: apps.count,
+            appCount: installed.apps.count,
             updates: updates.map { update in
                 Report.Update(
                     identifier: update.installed.identifier,
@@ -54,24 +45,50 @@ extension UpdatesVerb {
             },
             errors: errors.map { ErrorReport($0) }
         )
-        try invocation.show(report, text: text(report, folder))
+        try invocation.show(report, text: text(report, installed.place))
         if !invocation.asData { for error in errors { invocation.console.report(error) } }
         return errors.isEmpty ? .done : .failed
     }
 
-    /// A folder, as it is or as `folder:DIR`.
-    private static func folder(_ text: String) throws(UsageError) -> String {
-        let prefix = "folder:"
-        if text.hasPrefix(prefix), text != prefix { return String(text.dropFirst(prefix.count)) }
-        guard text != "device", !text.hasPrefix("device:") else {
-            throw UsageError(
-                .invalidValue,
-                "The apps of a device cannot be looked at yet.",
-                advice: "Give a folder of apps (one that is called device as ./device).",
-                verb: verb.name
-            )
+    /// What is installed somewhere.
+    private struct Installed {
+        /// What to call the place.
+        let place: String
+        let apps: [InstalledVersion]
+        /// What could not be read there.
+        var problems: [any Error] = []
+        /// The system there, where it is known.
+        var system: SystemVersion?
+    }
+
+    private static func installed(_ target: TargetChoice) async throws -> Installed {
+        switch target {
+        case .folder(let folder):
+            let (apps, problems) = try FolderTarget(folder: folder).apps()
+            let versions = apps.compactMap { app in
+                app.info.identifier.map {
+                    InstalledVersion(
+                        identifier: $0,
+                        name: app.info.displayName,
+                        version: app.info.version,
+                        build: app.info.build
+                    )
+                }
+            }
+            return Installed(place: folder, apps: versions, problems: problems)
+        case .device(let identifier):
+            let device = try await Device.find(identifier)
+            let facts = try await device.facts()
+            let versions = try await device.apps().map {
+                InstalledVersion(identifier: $0.identifier, name: $0.name, version: $0.version, build: $0.build)
+            }
+            return Installed(place: facts.title, apps: versions, system: facts.systemVersion)
         }
-        return text
+    }
+
+    /// A target as `--to` has it, or a folder as it is.
+    private static func target(_ text: String) -> TargetChoice {
+        (try? TargetChoice(text)) ?? .folder(text)
     }
 
     /// The lists to look in; one that cannot be had is an error beside the others.
@@ -128,9 +145,9 @@ extension UpdatesVerb {
         return names.indices.compactMap { results[$0] }
     }
 
-    private static func text(_ report: Report, _ folder: String) -> String {
+    private static func text(_ report: Report, _ place: String) -> String {
         guard !report.updates.isEmpty else {
-            return "\(folder.printable): no newer version in these lists for \(SourceVerb.countText(report.appCount))"
+            return "\(place.printable): no newer version in these lists for \(SourceVerb.countText(report.appCount))"
         }
         let rows = report.updates.map { update -> [String] in
             let isSame = update.version == update.newest.version

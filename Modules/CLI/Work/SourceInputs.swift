@@ -94,7 +94,8 @@ extension Option {
     static let targetSystem = Option(
         name: "--os",
         value: "VERSION",
-        help: "the target's version of iOS; of each app, the newest version that it runs counts"
+        help:
+            "the target's version of iOS, which a device tells itself; of each app, the newest version that it runs counts"
     )
 
     /// `--offline`, of lists.

@@ -1,0 +1,3 @@
+import StandInDevice
+
+Program.run()
