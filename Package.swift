@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
+        .library(name: "FerryDevice", targets: ["FerryDevice", "FerryAppBundle", "FerryInstalling"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -70,6 +71,7 @@ let package = Package(
         system("CArchive", "libarchive", "libarchive-dev"),
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
+        system("CIMobileDevice", "libimobiledevice-1.0", "libimobiledevice-dev"),
         system("CKernel", nil, "libc6-dev"),
         system("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
@@ -104,6 +106,10 @@ let package = Package(
         module("Activity"),
         module("Catalog", ["FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryPropertyList", "FerryWeb"]),
         module("Certificates", ["FerryBytes", "FerryCodeSignature", "FerryWeb"]),
+        module(
+            "Device",
+            ["FerryAppBundle", "FerryBytes", "FerryInstalling", "FerryPropertyList", "FerryZip", "CIMobileDevice"]
+        ),
         module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
@@ -134,7 +140,7 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDevice", "FerryDownload", "FerryIcons",
                 "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
                 "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",

@@ -10,6 +10,10 @@ public struct InstallError: ExplainedError {
         case target
         /// There is not enough room.
         case room
+        /// The target would refuse the app; nothing was sent.
+        case refused
+        /// The target does not answer any more.
+        case stalled
         /// Somebody asked for the end.
         case cancelled
     }
@@ -21,7 +25,8 @@ public struct InstallError: ExplainedError {
     /// What helps.
     public let remedy: String?
 
-    init(_ code: Code, _ message: String, remedy: String? = nil) {
+    /// Says what happened and what helps.
+    public init(_ code: Code, _ message: String, remedy: String? = nil) {
         self.code = code
         self.message = message
         self.remedy = remedy

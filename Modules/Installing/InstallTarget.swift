@@ -17,6 +17,8 @@ public protocol InstallTarget: Sendable {
 public enum InstallEvent: Sendable, Hashable {
     /// So many of all bytes are where they belong.
     case progress(completed: Int, total: Int)
+    /// So many percent of what comes after the bytes.
+    case percent(Int)
     /// A step without a measure, in a target's own words: `VerifyingApplication`.
     case step(String)
 }

@@ -88,6 +88,9 @@ extension ActivityCenter {
             case .progress(let completed, let total):
                 progress(.bytes(Int64(completed), of: Int64(total)))
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
+            case .percent(let percent):
+                progress(.steps(Int64(percent), of: 100))
+                await send(.progress(id, .steps(Int64(percent), of: 100)))
             case .step(let step): await send(.step(id, step))
             }
         }

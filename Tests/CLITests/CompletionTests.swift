@@ -65,7 +65,7 @@ import Testing
             (["ferry", "sign", "-o", "a.ipa", "b"], ["b c.ipa"]),
             (["ferry", "sign", "--page-size", ""], ["16384", "4096"]),
             (["ferry", "sign", "--foreign-extensions", "=", "re"], ["reparent"]),
-            (["ferry", "install", "a.ipa", "--to", ""], ["folder:"]),
+            (["ferry", "install", "a.ipa", "--to", ""], ["device", "device:", "folder:"]),
             (["ferry", "install", "a.ipa", "--to", "folder", ":"], ["sub"]),
             (["ferry", "install", "a.ipa", "--to", "=", "folder", ":", "s"], ["sub"]),
             (["ferry", "install", "a.ipa", "--reporter", "j"], ["json:", "json:-"]),

@@ -131,10 +131,12 @@ enum ValueKind: Sendable {
     /// A value of a fixed set, or one with a fixed beginning.
     struct Form: Sendable {
         /// What follows the fixed text.
-        enum Rest: Sendable {
+        enum Rest: Sendable, Equatable {
             case nothing
             case file
             case folder
+            /// Anything, which help calls by this name.
+            case word(String)
         }
 
         /// The fixed text: `terminal`, `json:`.
@@ -150,6 +152,7 @@ enum ValueKind: Sendable {
             case .nothing: text
             case .file: text + "FILE"
             case .folder: text + "DIR"
+            case .word(let name): text + name
             }
         }
 
@@ -157,7 +160,7 @@ enum ValueKind: Sendable {
         func matches(_ value: String) -> Bool {
             switch rest {
             case .nothing: value == text
-            case .file, .folder: value.hasPrefix(text) && value != text
+            case .file, .folder, .word: value.hasPrefix(text) && value != text
             }
         }
     }

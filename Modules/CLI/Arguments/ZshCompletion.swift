@@ -104,11 +104,12 @@ enum ZshCompletion {
         case .verb: return "(" + program.mainVerbs.map(\.name).joined(separator: " ") + ")"
         case .text, .number, .hexadecimal: return " "
         case .forms(let forms):
-            guard forms.contains(where: { $0.rest != .nothing }) else {
+            let paths = forms.filter { $0.rest == .file || $0.rest == .folder }
+            guard !paths.isEmpty else {
                 return "(" + forms.map { escaped($0.text, ": ") }.joined(separator: " ") + ")"
             }
             var branches = ""
-            for form in forms where form.rest != .nothing {
+            for form in paths {
                 let what = form.rest == .file ? "_files" : "_files -/"
                 branches += "if compset -P \(escaped(form.text, ":")); then \(what); el"
             }

@@ -1,6 +1,5 @@
 import FerryActivity
 import FerryBytes
-import FerryInstalling
 import FerryPipeline
 import FerryRecord
 import FerrySigning
@@ -45,7 +44,8 @@ extension Install {
         isRecorded: Bool
     ) async throws -> [InstallRun.Item] {
         let arguments = invocation.arguments
-        let folder = try folder(arguments.required("--to"))
+        let target = try TargetChoice(arguments.required("--to"))
+        try await target.check()
         let given = isRecorded ? try invocation.recordedOptions() : [:]
         let list = isRecorded ? try invocation.lastingList() : nil
         let headers = try invocation.downloadHeaders()
@@ -60,23 +60,14 @@ extension Install {
                 request.recorded = RecordedRequest(
                     source: RecordedSource(try invocation.lastingSource(source)),
                     list: list,
-                    target: given["--to"]?.first ?? FolderTarget(folder: folder).name,
+                    target: given["--to"]?.first ?? target.text,
                     options: given
                 )
                 // The same place when it is gone on with from another folder.
                 request.signedArchive = given["--keep"]?.first
                 request.signingFingerprint = fingerprint
             }
-            return InstallRun.Item(source: source, folder: folder, request: request)
+            return InstallRun.Item(source: source, target: target, request: request)
         }
-    }
-
-    /// Only folders so far; the word says which kind of target is meant.
-    static func folder(_ target: String) throws(UsageError) -> String {
-        let prefix = "folder:"
-        guard target.hasPrefix(prefix), target != prefix else {
-            throw UsageError(.invalidValue, "“\(target)” is no target.", advice: "Give --to folder:DIR.")
-        }
-        return String(target.dropFirst(prefix.count))
     }
 }

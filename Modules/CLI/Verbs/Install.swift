@@ -27,6 +27,10 @@ enum Install {
                     + "--p12 dev.p12 --profile dev.mobileprovision --to folder:out"
             ),
             .init(
+                purpose: "Onto the iPhone at the cable",
+                command: "ferry install Harbour.ipa --p12 dev.p12 --profile dev.mobileprovision --to device"
+            ),
+            .init(
                 purpose: "Two apps under one wildcard profile, with a log beside the progress",
                 command: "ferry install A.ipa B.ipa --p12 dev.p12 --profile wild.mobileprovision --to folder:out "
                     + "--reporter terminal --reporter json:install.log"
@@ -44,7 +48,7 @@ enum Install {
             Option(
                 name: "--to",
                 value: "TARGET",
-                kind: .forms([.init(text: "folder:", rest: .folder)]),
+                kind: .forms(TargetChoice.forms),
                 isRequired: true,
                 help: "where the app goes"
             ),

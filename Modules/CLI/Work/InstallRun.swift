@@ -12,8 +12,8 @@ struct InstallRun: Sendable {
     struct Item: Sendable {
         /// What it is called in results: the source as it was given.
         let source: String
-        /// The folder of apps that it goes to.
-        let folder: String
+        /// Where it goes.
+        let target: TargetChoice
         /// What is wanted.
         let request: InstallRequest
         /// The install of the record that it is; `nil` for a new one.
@@ -61,12 +61,12 @@ struct InstallRun: Sendable {
         let (reports, session) = try await Session.run(invocation, onCommand: { await Self.obey($0, pipelines) }) {
             session in
             // A pipeline has one target; those of several targets share all the rest.
-            let byFolder = try await self.pipelines(for: items, downloader, session)
-            await pipelines.put(Array(byFolder.values))
+            let byTarget = try await self.pipelines(for: items, downloader, session)
+            await pipelines.put(Array(byTarget.values))
             var begun: [(Item, InstallID, InstallPipeline)] = []
             var reports = refused.map { (Report($0.source, id: nil, $0.error), ExitCode($0.error)) }
             for item in items {
-                guard let pipeline = byFolder[item.folder] else { continue }
+                guard let pipeline = byTarget[item.target] else { continue }
                 do {
                     begun.append((item, try await self.begin(item, pipeline), pipeline))
                 } catch {
@@ -96,16 +96,16 @@ struct InstallRun: Sendable {
         for items: [Item],
         _ downloader: Downloader,
         _ session: Session
-    ) async throws -> [String: InstallPipeline] {
+    ) async throws -> [TargetChoice: InstallPipeline] {
         let signer = invocation.signer(cache: invocation.archiveCache)
         let files = try invocation.installFiles()
         if let record { try await files.sweep(record) }
-        var pipelines: [String: InstallPipeline] = [:]
-        for folder in Set(items.map(\.folder)) {
-            pipelines[folder] = InstallPipeline(
+        var pipelines: [TargetChoice: InstallPipeline] = [:]
+        for target in Set(items.map(\.target)) {
+            pipelines[target] = InstallPipeline(
                 downloader: downloader,
                 signer: signer,
-                installer: Installer(target: FolderTarget(folder: folder)),
+                installer: Installer(target: target.target),
                 center: session.center,
                 workFolder: files.workFolder,
                 record: record,

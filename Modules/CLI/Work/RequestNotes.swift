@@ -50,7 +50,7 @@ extension Invocation {
 
     private func lasting(_ value: String, _ option: Option) throws -> String {
         switch option.name {
-        case "--to": return "folder:" + (try absolute(value.dropping("folder:")))
+        case "--to": return try TargetChoice(value).lasting(absolute).text
         case "--add":
             let (path, file) = try parts(of: value, option.name, option.value ?? "")
             return path + "=" + (try absolute(file))
