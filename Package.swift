@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
+        .library(name: "FerryCommandReporter", targets: ["FerryCommandReporter"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -116,6 +117,7 @@ let package = Package(
 
         // Plugins
         plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
+        plugin("CommandReporter", ["CKernel", "FerryBytes"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
 
@@ -132,8 +134,8 @@ let package = Package(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
-                "FerryInstalling",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryCommandReporter", "FerryDownload",
+                "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
                 "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
             ],
@@ -227,6 +229,7 @@ let package = Package(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
+        tests("CommandReporter", ["FerryActivity", "FerryBytes", "TestKit"]),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
