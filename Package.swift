@@ -65,6 +65,7 @@ let package = Package(
         .library(name: "FerryPipeline", targets: ["FerryPipeline", "FerryRecord"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
+        .library(name: "FerryWebReporter", targets: ["FerryWebReporter"]),
     ],
     targets: [
         // Ground
@@ -120,6 +121,7 @@ let package = Package(
         plugin("CommandReporter", ["CKernel", "FerryBytes"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
+        plugin("WebReporter", ["FerryBytes", "FerryLiveActivity"]),
 
         // Top
         module(
@@ -256,6 +258,7 @@ let package = Package(
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
         tests("Web", ["FerryBytes", "TestKit"]),
+        tests("WebReporter", ["FerryActivity", "FerryLiveActivity", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )
