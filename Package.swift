@@ -73,6 +73,7 @@ let package = Package(
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CPng", "libpng", "libpng-dev"),
@@ -97,7 +98,8 @@ let package = Package(
         // The push service
         module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
-        // Small things on the web
+        // A server, and small things on the web
+        module("HTTP", ["FerryBytes", "CMicroHTTPD"]),
         module("Web", ["FerryBytes", "CCurl"]),
 
         // Stages
@@ -233,6 +235,7 @@ let package = Package(
         ),
         tests("CommandReporter", ["FerryActivity", "FerryBytes", "TestKit"]),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("HTTP", ["FerryBytes", "TestKit"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
