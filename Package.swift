@@ -134,14 +134,25 @@ let package = Package(
                 "FerryActivity", "FerryRecord",
             ]
         ),
+        .target(
+            name: "FerryServer",
+            dependencies: [
+                "FerryActivity", "FerryBytes", "FerryCodeSignature", "FerryHTTP", "FerryPipeline", "FerryPropertyList",
+                "FerryRecord", "FerrySigning", "FerryWebReporter",
+            ],
+            path: "Modules/Server",
+            resources: [.embedInCode("Pages"), .embedInCode("openapi.json")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
                 "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryCommandReporter", "FerryDownload",
-                "FerryIcons", "FerryInstalling",
+                "FerryHTTP", "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
-                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerrySample", "FerryServer", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerryWebReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings

@@ -125,12 +125,7 @@ final class EventHub: Sendable {
 
     // MARK: What there is
 
-    /// The installs with what is added to them, and the id of the last event.
-    func installs() -> (installs: [(InstallID, JSONObject)], lastEventID: String) {
-        state.withLock { state in
-            (state.activity.installs.map { ($0.id, self.object($0)) }, state.log.lastEventID)
-        }
-    }
+    var lastEventID: String { state.withLock { $0.log.lastEventID } }
 
     func islandJSON() -> String { state.withLock { self.island(&$0).json } }
 
@@ -150,7 +145,7 @@ final class EventHub: Sendable {
 
     private func island(_ state: inout State) -> (seq: Int, bytes: [UInt8], json: String) {
         if let known = state.island, known.seq == state.islandSeq { return known }
-        let json = state.activity.webIsland(seq: max(state.islandSeq, 1)).json
+        let json = state.activity.webIsland(seq: state.islandSeq + 1).json
         let made = (state.islandSeq, EventLog.event("island", json), json)
         state.island = made
         return made

@@ -56,11 +56,8 @@ public final class WebReporter: Reporter {
     /// How many facts are kept for viewers, and how many bytes these have.
     public var kept: (facts: Int, bytes: Int) { hub.kept }
 
-    /// The installs as objects of the control API, and the id of the last event that is in them.
-    package func installs() -> (installs: [(id: InstallID, object: JSONObject)], lastEventID: String) {
-        let (installs, id) = hub.installs()
-        return (installs.map { (id: $0.0, object: $0.1) }, id)
-    }
+    /// The id of the last event, after which a viewer that knows the present state may go on.
+    public var lastEventID: String { hub.lastEventID }
 
     /// What a phone's island would show now.
     package func island() -> String { hub.islandJSON() }
