@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { button, byID, el, icon, setHidden, setText } from "./dom.js";
-import { callout, dialog, say, tell } from "./dialogs.js";
+import { callout, dialog, tell } from "./dialogs.js";
 import { appsOf, Parcels } from "./parcels.js";
 import { bytes, colour, count, initial } from "./words.js";
 
@@ -258,7 +258,6 @@ export class AddDialog {
             const install = await post("installs", { ...body, ...this.#options });
             place.replaceChildren();
             this.#onStarted([install]);
-            say(`${install.title} was added.`, "added");
             return true;
         } catch (problem) {
             const reasons = problem.reasons ?? [];

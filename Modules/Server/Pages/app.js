@@ -139,6 +139,8 @@ store.addEventListener("island", ({ detail: island }) => {
     const canHold = mayAct() && (state.count ?? 0) > 0;
     setHidden(byID("hold-all"), !canHold);
     setText(byID("hold-all").querySelector("span"), state.held ? "Release all" : "Hold all");
+    // On a small screen there is no room for the word.
+    setAttribute(byID("hold-all"), "aria-label", state.held ? "Release all" : "Hold all");
     setIcon(byID("hold-all"), state.held ? "play" : "pause");
 });
 

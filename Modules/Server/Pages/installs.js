@@ -12,7 +12,8 @@ export class InstallList {
     #context;
     #act;
     #rows = new Map();
-    #dirty = new Set();
+    /** What was said of an install since the last frame: `changed`, or its `progress` alone. */
+    #dirty = new Map();
     #isStructureDirty = false;
     #isScheduled = false;
     #filter = "";
@@ -23,7 +24,8 @@ export class InstallList {
         this.#act = act;
         this.#context = context;
         store.addEventListener("all", () => this.#schedule(null));
-        store.addEventListener("changed", (event) => this.#schedule(event.detail));
+        store.addEventListener("changed", (event) => this.#schedule(event.detail, "changed"));
+        store.addEventListener("progress", (event) => this.#schedule(event.detail, "progress"));
         byID("filter").addEventListener("input", (event) => {
             this.#filter = event.target.value.trim().toLowerCase();
             this.#schedule(null);
@@ -60,9 +62,9 @@ export class InstallList {
         for (const row of this.#rows.values()) row.tick(now);
     }
 
-    #schedule(id) {
+    #schedule(id, what) {
         if (id === null) this.#isStructureDirty = true;
-        else this.#dirty.add(id);
+        else if (this.#dirty.get(id) !== "changed") this.#dirty.set(id, what);
         if (this.#isScheduled) return;
         this.#isScheduled = true;
         const draw = () => {
@@ -78,7 +80,7 @@ export class InstallList {
     #draw() {
         const context = this.#context();
         const installs = this.#store.installs;
-        const ids = this.#isStructureDirty ? installs.keys() : this.#dirty;
+        const ids = this.#isStructureDirty ? installs.keys() : this.#dirty.keys();
         let mustPlace = this.#isStructureDirty;
         for (const id of ids) {
             const install = installs.get(id);
@@ -89,6 +91,8 @@ export class InstallList {
                 made.update(install, context);
                 this.#rows.set(id, made);
                 mustPlace = true;
+            } else if (!this.#isStructureDirty && this.#dirty.get(id) === "progress") {
+                row.progress(context.now);
             } else {
                 row.update(install, context);
                 if (isFinished(install) !== row.node.classList.contains("ended")) mustPlace = true;

@@ -88,9 +88,9 @@ export class Phone {
             const spoken = island.accessibilityText ?? [island.expanded?.title, island.expanded?.subtitle].filter(Boolean).join(", ");
             setAttribute(part.open, "aria-label", `${spoken}. Expand the island`);
         }
+        this.tick(Date.now());
         this.#showForms();
         this.#showContentState(state);
-        this.tick(Date.now());
         this.#fit();
     }
 

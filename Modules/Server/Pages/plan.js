@@ -10,8 +10,8 @@ const shownChanges = 40;
 /** The plan of one archive: refusals first, as nothing happens before they are gone, then warnings, then changes. */
 export function planView(plan) {
     const refusals = plan.refusals ?? [];
-    const warnings = plan.warnings ?? [];
-    const changes = plan.changes ?? [];
+    const warnings = warningsOf(plan);
+    const changes = changesOf(plan);
     const parts = [
         ...refusals.map((refusal) => callout("bad", refusal.message ?? String(refusal), refusal.remedy)),
         ...warnings.map((warning) => callout("warn", warning.message ?? String(warning), warning.remedy)),
@@ -25,8 +25,38 @@ export function planView(plan) {
 export function planSummary(plan) {
     const refusals = plan.refusals?.length ?? 0;
     if (refusals > 0) return `Cannot be signed: ${count(refusals, "reason")}`;
-    const warnings = plan.warnings?.length ?? 0;
-    return [count(plan.changes?.length ?? 0, "change"), warnings > 0 && count(warnings, "warning")].filter(Boolean).join(", ");
+    const warnings = warningsOf(plan).length;
+    return [count(changesOf(plan).length, "change"), warnings > 0 && count(warnings, "warning")].filter(Boolean).join(", ");
+}
+
+/** The changes, also of the form that `ferry inspect --plan --json` has. */
+function changesOf(plan) {
+    if (plan.changes) return plan.changes;
+    const changes = [];
+    for (const { path, ...bundle } of plan.bundles ?? []) {
+        if (bundle.isDropped) changes.push({ path, what: "left out" });
+        if (bundle.isDropped) continue;
+        if (bundle.isNew) changes.push({ path, what: "new" });
+        if (bundle.identifier && bundle.identifier !== bundle.oldIdentifier) {
+            changes.push({ path, what: "id", from: bundle.oldIdentifier, to: bundle.identifier });
+        }
+        if (bundle.profile) changes.push({ path, what: "profile", to: bundle.profile });
+        for (const { key, old, new: value } of bundle.infoPlist ?? []) {
+            if (key !== "CFBundleIdentifier") changes.push({ path, what: key, from: old, to: value });
+        }
+        for (const [key, reason] of Object.entries(bundle.droppedEntitlements ?? {})) {
+            changes.push({ path, what: `without ${key}`, to: reason });
+        }
+    }
+    const files = { added: plan.addedFiles, changed: plan.changedFiles, removed: plan.removedFiles, "load commands": plan.changedCode };
+    for (const [what, names] of Object.entries(files)) {
+        for (const name of names ?? []) changes.push({ path: "Files", what, to: name });
+    }
+    return changes;
+}
+
+function warningsOf(plan) {
+    return [...(plan.warnings ?? []), ...(plan.bundles ?? []).flatMap((bundle) => bundle.warnings ?? [])];
 }
 
 function changeList(changes) {

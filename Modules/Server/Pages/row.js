@@ -107,15 +107,20 @@ export class Row {
         setAttribute(this.node, "data-stage", install.stage);
         setText(part.title, title);
         setText(part.version, install.version ?? "");
-        this.#showLabel(install);
-        this.#showBar(install, state);
-        this.tick(context.now ?? Date.now());
+        this.progress(context.now ?? Date.now());
         this.#showNotes(install.notes ?? []);
         setHidden(part.error, install.outcome !== "failed");
         setText(part.message, install.message ?? "");
         setText(part.remedy, install.remedy ?? "");
         this.#showButtons(install, title, context.mayAct !== false);
         this.#showIcon(install, title, context.icons);
+    }
+
+    /** Writes only how far it is: what changes four times a second. */
+    progress(now) {
+        this.#showLabel(this.install);
+        this.#showBar(this.install, mood(this.install));
+        this.tick(now);
     }
 
     #showLabel(install) {

@@ -37,7 +37,7 @@ export class Store extends EventTarget {
                     const install = this.installs.get(part.id);
                     if (!install || install.outcome) continue;
                     for (const key of progressKeys) install[key] = part[key];
-                    this.#tell("changed", part.id);
+                    this.#tell("progress", part.id);
                 }
                 break;
             case "island":
