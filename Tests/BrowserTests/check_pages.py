@@ -273,6 +273,10 @@ def results(stage):
     page.click("dialog .danger")
     page.wait("!document.querySelector('dialog')")
     expect("DELETE /api/v1/installs/delta/link" in server.requests, "The link was not revoked.")
+    page.wait("!document.querySelector('#install-delta [data-verb=link]').checkVisibility()")
+    page.click("#install-delta [data-verb=details]")
+    page.click("#install-delta .check-line button:last-child")
+    page.wait_text(".link-address", "/i/newlink/")
 
 
 # The phone
@@ -450,6 +454,7 @@ def lost(stage):
     server.refuses_events = True
     server.cut()
     page.wait("!document.getElementById('banner').hidden")
+    page.wait_text("#banner-text", "The server is about to stop.")
     page.screenshot("lost")
     judge(page, "lost")
     server.put("lantern", kind="added", title="Lantern")

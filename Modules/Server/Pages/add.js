@@ -32,8 +32,9 @@ export class AddDialog {
         this.#parcels = new Parcels({ info, onChange: () => this.#refresh() });
     }
 
-    get isOpen() {
-        return this.#node !== null;
+    /** Whether a file is on its way. */
+    get isBusy() {
+        return this.#parcels.isBusy;
     }
 
     /** Takes files that were dropped or chosen. */

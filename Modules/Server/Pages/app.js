@@ -61,9 +61,14 @@ async function act(verb, install, node) {
             return save(install, node);
         case "details": {
             const row = list.row(install.id);
-            if (row.toggleDetails()) fillDetails(row.details, install, { mayAct: mayAct() });
+            if (row.toggleDetails()) details(row, install);
         }
     }
+}
+
+function details(row, install) {
+    const canLink = mayAct() && info.target === "ota";
+    fillDetails(row.details, install, { canLink, onLink: (changed) => store.put(changed) });
 }
 
 /** The signed archive to the reader's disk. */
@@ -146,7 +151,7 @@ store.addEventListener("island", ({ detail: island }) => {
 
 store.addEventListener("changed", ({ detail: id }) => {
     const row = list.row(id);
-    if (row && !row.details.hidden) fillDetails(row.details, store.installs.get(id), { mayAct: mayAct() });
+    if (row && !row.details.hidden) details(row, store.installs.get(id));
 });
 
 /** Facts in a sentence; progress is never said. */
@@ -166,6 +171,7 @@ store.addEventListener("fact", ({ detail: fact }) => {
 
 // MARK: The connection
 
+const outdated = "What you see may be out of date.";
 let quiet = 0;
 const stream = new EventStream({
     open: (lastID, signal) => openStream(lastID, signal),
@@ -187,9 +193,12 @@ const stream = new EventStream({
         }
         store.take(type, data);
     },
-    onLost: () => {
+    onLost: (error) => {
+        // An answer that is none of ours says more than that there is no connection.
+        const told = error?.status > 0 ? error.message : "The connection to Ferry is lost.";
+        if (!byID("banner").hidden) setText(byID("banner-text"), `${told} ${outdated}`);
         quiet ||= setTimeout(() => {
-            setText(byID("banner-text"), "The connection to Ferry is lost. What you see may be out of date.");
+            setText(byID("banner-text"), `${told} ${outdated}`);
             setHidden(byID("banner"), false);
             phone.setStale(true);
             document.body.classList.add("lost");
@@ -310,6 +319,10 @@ listen({
         const button = list.focused?.node.querySelector(`[data-verb="${verb}"]`);
         if (button && !button.hidden && !button.disabled) button.click();
     },
+});
+
+addEventListener("beforeunload", (event) => {
+    if (add.isBusy) event.preventDefault();
 });
 
 let dragDepth = 0;

@@ -6,7 +6,7 @@ import { callout, dialog, tell, toast } from "./dialogs.js";
 import { count, duration, isFinished, moment } from "./words.js";
 
 /** Fills the details of a row. What a check found stays until the install is another. */
-export function fillDetails(place, install, { mayAct }) {
+export function fillDetails(place, install, { canLink, onLink }) {
     const took = (Date.parse(install.finishedAt) - Date.parse(install.addedAt)) / 1000;
     const facts = [
         ["Identifier", install.bundleID],
@@ -16,7 +16,7 @@ export function fillDetails(place, install, { mayAct }) {
         ["Ended", install.finishedAt && `${moment(install.finishedAt)}, after ${duration(took)}`],
         ["Install", install.id],
     ];
-    const key = JSON.stringify([facts, install.notes, isFinished(install), mayAct]);
+    const key = JSON.stringify([facts, install.notes, isFinished(install), canLink, Boolean(install.link)]);
     if (place.dataset.key === key) return;
     place.dataset.key = key;
     const parts = [
@@ -27,7 +27,8 @@ export function fillDetails(place, install, { mayAct }) {
     if (isFinished(install) && install.hasArchive) {
         const result = el("div", { class: "faults", "aria-live": "polite" });
         const check = button("shield", "Check the signature", () => verify(install, check, result));
-        parts.push(el("div", { class: "check-line" }, check), result);
+        const link = canLink && !install.link && button("qr", "Make a link for a phone", () => makeLink(install, onLink));
+        parts.push(el("div", { class: "check-line" }, check, link), result);
     }
     place.replaceChildren(...parts);
 }
@@ -59,12 +60,28 @@ async function verify(install, check, result) {
 /** How long a new link lasts, in seconds. */
 const linkSeconds = 3600;
 
+const linkPath = (install) => `installs/${encodeURIComponent(install.id)}/link`;
+
+async function newLink(install) {
+    const answer = await post(linkPath(install), { seconds: linkSeconds });
+    return answer.link ?? answer;
+}
+
+async function makeLink(install, onLink) {
+    try {
+        const changed = { ...install, link: await newLink(install) };
+        onLink(changed);
+        showLink(changed, { mayAct: true, onChange: onLink });
+    } catch (problem) {
+        tell(problem);
+    }
+}
+
 /** The link that a phone opens, with its QR code; `onChange` is told what the server said of a new one. */
 export function showLink(install, { mayAct, onChange }) {
     const picture = el("img", { class: "qr", alt: "QR code of the link", width: "220", height: "220" });
     const address = el("a", { class: "link-address", target: "_blank", rel: "noreferrer", dir: "ltr" });
     const expiry = el("p", { class: "quiet-text" });
-    const path = `installs/${encodeURIComponent(install.id)}/link`;
     const show = (link) => {
         const url = new URL(link.url, location.href);
         // The picture lies beside the page that the link leads to, and this server has both.
@@ -85,8 +102,7 @@ export function showLink(install, { mayAct, onChange }) {
     });
     const renew = button("retry", "New link", async () => {
         try {
-            const answer = await post(path, { seconds: linkSeconds });
-            const link = answer.link ?? answer;
+            const link = await newLink(install);
             show(link);
             onChange({ ...install, link });
             toast("The old link has ended; this is the new one.");
@@ -96,7 +112,7 @@ export function showLink(install, { mayAct, onChange }) {
     });
     const revoke = button("close", "Revoke", async () => {
         try {
-            await remove(path);
+            await remove(linkPath(install));
             onChange({ ...install, link: undefined });
             node.close();
             toast("The link leads nowhere any more.");

@@ -63,7 +63,7 @@ export class EventStream {
     #running = null;
     #timer = 0;
 
-    /** `open()` gives a fetch's answer for an id; `onEvent`, `onOpen`, `onLost(waitMilliseconds)`, `onRefused`. */
+    /** `open()` gives a fetch's answer for an id; `onEvent`, `onOpen`, `onLost(error)`, `onRefused(error)`. */
     constructor(options) {
         this.#options = options;
         addEventListener("online", () => this.retryNow());
@@ -96,6 +96,7 @@ export class EventStream {
         const running = new AbortController();
         this.#running = running;
         let silence = 0;
+        let failure = null;
         const heard = () => {
             clearTimeout(silence);
             silence = setTimeout(() => running.abort(), longestSilence);
@@ -118,6 +119,7 @@ export class EventStream {
                 parser.push(value);
             }
         } catch (error) {
+            failure = error;
             if (error.status === 401 || error.status === 403) {
                 if (this.#running === running) this.stop();
                 return this.#options.onRefused(error);
@@ -129,7 +131,7 @@ export class EventStream {
         if (this.#running !== running) return;
         const wait = Math.min(firstWait * 2 ** this.#failures, lastWait) * (0.75 + Math.random() / 2);
         this.#failures += 1;
-        this.#options.onLost(wait);
+        this.#options.onLost(failure);
         this.#timer = setTimeout(() => {
             this.#timer = 0;
             this.#connect();
