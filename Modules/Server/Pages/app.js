@@ -67,7 +67,7 @@ async function act(verb, install, node) {
 }
 
 function details(row, install) {
-    const canLink = mayAct() && info.target === "ota";
+    const canLink = mayAct() && info.target?.startsWith("ota");
     fillDetails(row.details, install, { canLink, onLink: (changed) => store.put(changed) });
 }
 
@@ -218,7 +218,8 @@ async function learn() {
     const places = { ota: "Over the air", device: "To a device" };
     const target = info.target ?? "";
     const path = target.startsWith("folder:") ? target.slice("folder:".length) : null;
-    setText(byID("target"), [path ? `To ${path}` : places[target] ?? target, !mayAct() && "view only"].filter(Boolean).join(" · "));
+    const place = places[target.split(":")[0]];
+    setText(byID("target"), [path ? `To ${path}` : place ?? target, !mayAct() && "view only"].filter(Boolean).join(" · "));
     setAttribute(byID("target"), "title", `Ferry ${info.version ?? ""}`.trim());
     document.body.classList.toggle("viewer", !mayAct());
     setHidden(byID("add"), !mayAct());

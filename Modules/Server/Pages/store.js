@@ -1,7 +1,7 @@
 // What the server last said: every install by its id, and the island.
 
 /** The keys that an event `progress` carries; one that it leaves out is no longer known. */
-const progressKeys = ["fraction", "progress", "bytesPerSecond", "finishAt", "label", "step"];
+const progressKeys = ["fraction", "progress", "bytesPerSecond", "finishAt", "label"];
 
 export class Store extends EventTarget {
     installs = new Map();
