@@ -229,6 +229,13 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: ["TestKit"],
+            path: "Tests/BrowserTests",
+            exclude: ["browser.py", "check_pages.py", "looks.py", "stand_in.py"],
+            swiftSettings: settings
+        ),
         tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
         tests(
             "APNsReporter",

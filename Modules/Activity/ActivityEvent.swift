@@ -13,6 +13,8 @@ public enum ActivityEvent: Sendable, Hashable {
     case icon(InstallID, [UInt8])
     /// The install came to another stage; its progress starts again. ``Stage/finished`` is told by ``finished(_:_:)``.
     case stage(InstallID, Stage)
+    /// What the stage does at this moment, in the words of who does it: `VerifyingApplication`. An empty one is passed over.
+    case step(InstallID, String)
     /// How far the stage is. May be sent as often as one likes.
     case progress(InstallID, StageProgress)
     /// Somebody holds the install: nothing moves until it is released.
@@ -27,9 +29,8 @@ public enum ActivityEvent: Sendable, Hashable {
     /// Whose event it is.
     public var installID: InstallID {
         switch self {
-        case .added(let id, _), .named(let id, _, _, _), .icon(let id, _), .stage(let id, _), .progress(let id, _),
-            .held(let id),
-            .released(let id), .note(let id, _), .finished(let id, _):
+        case .added(let id, _), .named(let id, _, _, _), .icon(let id, _), .stage(let id, _), .step(let id, _),
+            .progress(let id, _), .held(let id), .released(let id), .note(let id, _), .finished(let id, _):
             id
         }
     }

@@ -14,6 +14,8 @@ public enum Fact: Sendable, Hashable {
     case iconChanged(InstallID)
     /// It came to another stage.
     case stageChanged(InstallID, Stage)
+    /// Its stage does something else now: see ``Install/step``.
+    case stepChanged(InstallID, String)
     /// Somebody holds it.
     case held(InstallID)
     /// It goes on.
@@ -30,9 +32,8 @@ public enum Fact: Sendable, Hashable {
     /// Whose fact it is; `nil` for what concerns no install.
     public var installID: InstallID? {
         switch self {
-        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _), .held(let id),
-            .released(let id),
-            .note(let id, _), .finished(let id, _):
+        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _),
+            .stepChanged(let id, _), .held(let id), .released(let id), .note(let id, _), .finished(let id, _):
             id
         case .reporterDetached, .closed: nil
         }

@@ -23,6 +23,9 @@ public struct Install: Sendable, Hashable, Identifiable {
     public var icon: [UInt8]?
     /// Where it is.
     public var stage: Stage
+    /// What ``stage`` does at this moment, in the words of who does it: `VerifyingApplication`; `nil` where nobody says, and
+    /// once it has ended.
+    public var step: String?
     /// The last stage of one that has ended, as not all go the whole way; `nil` until then.
     public var lastStage: Stage?
     /// How far ``stage`` is; `nil` while nothing is known.
@@ -58,7 +61,8 @@ public struct Install: Sendable, Hashable, Identifiable {
         addedAt: Date,
         finishedAt: Date? = nil,
         lastStage: Stage? = nil,
-        icon: [UInt8]? = nil
+        icon: [UInt8]? = nil,
+        step: String? = nil
     ) {
         self.id = id
         self.title = title
@@ -75,6 +79,7 @@ public struct Install: Sendable, Hashable, Identifiable {
         self.addedAt = addedAt
         self.finishedAt = finishedAt
         self.lastStage = lastStage
+        self.step = step
     }
 
     /// Whether it has ended.

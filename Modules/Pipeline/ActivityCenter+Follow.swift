@@ -88,7 +88,7 @@ extension ActivityCenter {
             case .progress(let completed, let total):
                 progress(.bytes(Int64(completed), of: Int64(total)))
                 await send(.progress(id, .bytes(Int64(completed), of: Int64(total))))
-            case .step: break
+            case .step(let step): await send(.step(id, step))
             }
         }
         return try await installation.app

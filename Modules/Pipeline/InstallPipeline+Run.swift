@@ -81,7 +81,12 @@ extension InstallPipeline {
         defer { name?.giveUp() }
         let path = name?.path ?? files.path(id)
         stage = .downloading
-        let file = try await archive(id, request, at: path + ".ipa", before?.download)
+        var arrived = before?.download
+        if before != nil, arrived == nil {
+            // Its process may have been killed after the whole file was put in place, and before that was written down.
+            arrived = await FileCheck.describe(path + ".ipa")
+        }
+        let file = try await archive(id, request, at: path + ".ipa", arrived)
         defer {
             if name != nil, !file.isOriginal { removeFile(file.path) }
         }
@@ -176,7 +181,10 @@ extension InstallPipeline {
         while true {
             try await passGate(id)
             // One that was held while it stood in line makes way for the next.
-            let value = try await turnstile.pass { self.jobs[id]?.isHeld == true ? nil : try await body() }
+            let value = try await turnstile.pass(
+                waits: { await center.send(.step(id, Self.waitsForItsTurn)) },
+                { self.jobs[id]?.isHeld == true ? nil : try await body() }
+            )
             if let value { return value }
         }
     }

@@ -9,6 +9,8 @@ extension InstallPipeline {
     func download(_ id: InstallID, _ request: InstallRequest, to path: String) async throws -> DownloadedFile {
         try await enterStage(.downloading, id)
         var wanted = DownloadRequest(url: request.source, destination: path)
+        wanted.mirrors = request.mirrors
+        wanted.headers = request.headers
         wanted.sha256 = request.wantedSHA256
         wanted.expectedLength = request.wantedLength
         wanted.partialName = record == nil ? nil : files.partialName(id)

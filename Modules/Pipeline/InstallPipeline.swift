@@ -16,6 +16,9 @@ public actor InstallPipeline {
     /// How many are installed at once: one, for a target takes them one by one.
     public static let installingLimit = 1
 
+    /// The step of an install that stands in line for its next stage.
+    static let waitsForItsTurn = "waits for its turn"
+
     /// Why an install ends before its time.
     enum Ending {
         /// Somebody does not want it any more.

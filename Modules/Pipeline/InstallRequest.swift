@@ -1,4 +1,5 @@
 public import FerryCatalog
+public import FerryDownload
 public import FerryRecord
 public import FerrySigning
 
@@ -6,6 +7,10 @@ public import FerrySigning
 public struct InstallRequest: Sendable {
     /// Where its archive is: a URL, or the path of a file.
     public var source: String
+    /// Other addresses of the same archive: see ``DownloadRequest/mirrors``.
+    public var mirrors: [String] = []
+    /// What is sent along when the archive is fetched: see ``DownloadRequest/headers``. Never written down.
+    public var headers: [DownloadHeader] = []
     /// What to call it until its own name is known; `nil` takes the last part of ``source``.
     public var title: String?
     /// What the archive's SHA-256 must be, 32 bytes; `nil` for anything.

@@ -1,19 +1,32 @@
 /// Lets a limited number of installs into a stage at once, in the order in which they came.
 actor Turnstile {
     private var free: Int
-    private var waiting: [(id: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
-    private var nextID: UInt64 = 0
+    /// Those in line, the first one first.
+    private var line: [UInt64] = []
+    /// Those of the line, and those that were called, whose task waits already.
+    private var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+    /// Those that were called before their task waited.
+    private var called: Set<UInt64> = []
+    private var lastID: UInt64 = 0
 
     init(limit: Int) {
         free = limit
     }
 
     /// How many stand in line.
-    var count: Int { waiting.count }
+    var count: Int { line.count }
 
     /// Runs `body` once there is room; throws `CancellationError` if the task is cancelled while it waits.
-    nonisolated(nonsending) func pass<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        guard await enter() else { throw CancellationError() }
+    ///
+    /// - Parameter waits: called once it is in line, where there is no room now.
+    nonisolated(nonsending) func pass<Value: Sendable>(
+        waits: () async -> Void = {},
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        if let place = await enter() {
+            await waits()
+            guard await wait(place) else { throw CancellationError() }
+        }
         let result: Result<Value, any Error>
         do {
             result = .success(try await body())
@@ -24,19 +37,28 @@ actor Turnstile {
         return try result.get()
     }
 
-    private func enter() async -> Bool {
+    /// Takes the room that there is, or else a place in line.
+    private func enter() -> UInt64? {
         if free > 0 {
             free -= 1
-            return true
+            return nil
         }
-        nextID += 1
-        let id = nextID
-        return await withTaskCancellationHandler {
+        lastID += 1
+        line.append(lastID)
+        return lastID
+    }
+
+    /// Waits to be called; `false` where the task was cancelled instead.
+    private func wait(_ id: UInt64) async -> Bool {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if Task.isCancelled {
+                if called.remove(id) != nil {
+                    continuation.resume(returning: true)
+                } else if Task.isCancelled {
+                    line.removeAll { $0 == id }
                     continuation.resume(returning: false)
                 } else {
-                    waiting.append((id, continuation))
+                    waiting[id] = continuation
                 }
             }
         } onCancel: {
@@ -46,15 +68,22 @@ actor Turnstile {
     }
 
     private func giveUp(_ id: UInt64) {
-        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
-        waiting.remove(at: index).continuation.resume(returning: false)
+        // One that was called meanwhile has the room, and leaves it in its turn.
+        guard line.contains(id), let continuation = waiting.removeValue(forKey: id) else { return }
+        line.removeAll { $0 == id }
+        continuation.resume(returning: false)
     }
 
     private func leave() {
-        guard !waiting.isEmpty else {
+        guard !line.isEmpty else {
             free += 1
             return
         }
-        waiting.removeFirst().continuation.resume(returning: true)
+        let next = line.removeFirst()
+        if let continuation = waiting.removeValue(forKey: next) {
+            continuation.resume(returning: true)
+        } else {
+            called.insert(next)
+        }
     }
 }

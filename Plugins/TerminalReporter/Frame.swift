@@ -125,6 +125,11 @@ struct Frame {
             for piece in drawn.pieces { line.add(piece.text, piece.ink) }
         }
         line.add(" " + install.label.aligned(to: Columns.label), install.isHeld ? .yellow : .plain)
+        let details = Columns.bytes + 2 + Columns.rate + 2 + Columns.left
+        if let step = install.step, install.progress?.unit != .bytes, columns.hasBytes {
+            line.add("  " + step.printable.cut(to: details, ellipsis: signs.ellipsis), .dim)
+            return line
+        }
         let bytes: String? =
             if let progress = install.progress, progress.unit == .bytes {
                 Quantities.bytes(Double(progress.completed), of: progress.total.map { Double($0) })

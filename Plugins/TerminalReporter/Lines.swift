@@ -26,7 +26,7 @@ struct LastingLines {
             var line = Line(signs.note + " ", .yellow)
             line.add("The reporter \(name) has stopped: \(reason)".printable)
             return [line]
-        case .added, .named, .iconChanged, .stageChanged, .held, .released, .closed, nil: return []
+        case .added, .named, .iconChanged, .stageChanged, .stepChanged, .held, .released, .closed, nil: return []
         }
     }
 
@@ -100,7 +100,7 @@ struct PlainLines {
         case .closed:
             return LastingLines(style: style).summary(of: update.activity).map { [$0] } ?? []
         case .iconChanged: return []
-        case .added, .named, .stageChanged, .held, .released, .note, .finished:
+        case .added, .named, .stageChanged, .stepChanged, .held, .released, .note, .finished:
             guard let install = update.install else { return [] }
             let lines = lines(for: fact, install)
             told[install.id] = install.isFinished ? nil : Told(title: install.title, date: update.date)
@@ -116,6 +116,7 @@ struct PlainLines {
             case .named:
                 [install.identity(isRenamed: install.title != name)]
             case .stageChanged(_, let stage): [stage.rawValue]
+            case .stepChanged(_, let step): [install.stage.rawValue + ", " + step]
             case .held: ["paused"]
             case .released: ["goes on"]
             case .note(_, let text): ["warning: " + text]

@@ -62,6 +62,24 @@ private let date = Date(timeIntervalSince1970: 1_750_000_000)
         #expect(state.activity["a"]?.icon == nil)
     }
 
+    @Test func `says what a stage does until the stage is over`() {
+        var state = state(after: [.added("a", title: "Lantern"), .stage("a", .installing)])
+        #expect(
+            state.apply(.step("a", "VerifyingApplication"), at: date)
+                == .fact(.stepChanged("a", "VerifyingApplication"))
+        )
+        #expect(state.apply(.step("a", "VerifyingApplication"), at: date) == .nothing)
+        #expect(state.apply(.step("a", ""), at: date) == .nothing)
+        #expect(state.activity["a"]?.step == "VerifyingApplication")
+        _ = state.apply(.progress("a", .steps(40, of: 100)), at: date)
+        #expect(state.activity["a"]?.step == "VerifyingApplication")
+        _ = state.apply(.stage("a", .signing), at: date)
+        #expect(state.activity["a"]?.step == nil)
+        _ = state.apply(.step("a", "seals"), at: date)
+        _ = state.apply(.finished("a", .cancelled), at: date)
+        #expect(state.activity["a"]?.step == nil)
+    }
+
     @Test(
         arguments: [
             .progress("b", .bytes(1, of: 2)), .held("b"), .finished("b", .cancelled), .added("a", title: "Again"),

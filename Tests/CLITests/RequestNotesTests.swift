@@ -74,6 +74,20 @@ import Testing
         #expect(try invocation(options).recordedOptions() == options)
     }
 
+    @Test(arguments: ["--password-file", "--bearer-file", "--header-file", "--netrc-file"])
+    func `has the paths of files with secrets, where they outlive the process`(option: String) throws {
+        #expect(try invocation([option: ["/etc/token"]]).recordedOptions() == [option: ["/etc/token"]])
+        #expect(try invocation([option: ["/dev/fd/63"]]).recordedOptions() == [:])
+    }
+
+    @Test func `has the mirrors whose addresses are no secret`() throws {
+        let mirrors = [
+            "https://a.example/A.ipa?x=1", "https://b.example/A.ipa?token=1", "https://me:pw@c.example/A.ipa",
+        ]
+        #expect(try invocation(["--mirror": mirrors]).recordedOptions() == ["--mirror": [mirrors[0]]])
+        #expect(try invocation(["--mirror": [mirrors[1]]]).recordedOptions() == [:])
+    }
+
     @Test(arguments: ["-", "/dev/fd/63", "/proc/self/fd/3"])
     func `has no password file that is gone with the process`(path: String) throws {
         #expect(try invocation(["--password-file": [path]]).recordedOptions() == [:])

@@ -25,6 +25,52 @@ struct `ferry install` {
         #expect(ferry.files(in: "state/ferry/downloads").filter { $0.hasSuffix(".part") } == [])
     }
 
+    @Test func `sends a token along to the archive's own server, and writes it down nowhere`() async throws {
+        let ferry = try Command()
+        let file = ServedFile(try ferry.kit.folder.read("Harbour.ipa"))
+        let server = try HTTPServer { request in
+            request.headers["authorization"] == "Bearer hush-4711" && request.headers["x-build"] == "9"
+                ? file.answer(request) : HTTPServer.Response(401)
+        }
+        try ferry.home.write(Array("hush-4711\n".utf8), to: "token")
+        try ferry.home.write(Array("X-Build: 9\n".utf8), to: "fields")
+        let refused = try await ferry.run(arguments(ferry, [server.url("/Harbour.ipa")]))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("401"))
+        let result = try await ferry.run(
+            arguments(
+                ferry,
+                [server.url("/Harbour.ipa")],
+                ["--bearer-file", ferry.home.path("token"), "--header-file", ferry.home.path("fields")]
+            )
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        for name in try ferry.home.contents() where name != "token" {
+            guard let bytes = try? ferry.home.read(name) else { continue }
+            #expect(!String(decoding: bytes, as: UTF8.self).contains("hush-4711"), "\(name)")
+        }
+    }
+
+    @Test func `takes the archive from a mirror where its own server has none`() async throws {
+        let ferry = try Command()
+        let file = ServedFile(try ferry.kit.folder.read("Harbour.ipa"))
+        let (empty, full) = (try HTTPServer { _ in HTTPServer.Response(404) }, try HTTPServer { file.answer($0) })
+        let words = arguments(ferry, [empty.url("/Harbour.ipa")], ["--mirror", full.url("/Harbour.ipa")])
+        let result = try await ferry.run(words)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text == location(ferry) + "\n")
+        #expect(empty.exchanges.count == 1)
+    }
+
+    @Test(arguments: ["--mirror", "--bearer-file", "--header-file"])
+    func `takes what is of one address with one source only`(option: String) async throws {
+        let ferry = try Command()
+        let sources = ["https://example.com/A.ipa", "https://example.org/B.ipa"]
+        let result = try await ferry.run(arguments(ferry, sources, [option, "https://example.net/x"]))
+        #expect(result.status == 2)
+        #expect(result.errors.contains("\(option) goes with one source."))
+    }
+
     @Test func `keeps the signed archive`() async throws {
         let ferry = try Command()
         let kept = try ferry.out("kept.ipa")

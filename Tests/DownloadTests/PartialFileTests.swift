@@ -50,7 +50,9 @@ import Testing
         #expect(world.ranges == [0])
     }
 
-    @Test(arguments: ["", "{", "[]", "{\"form\":1}", "{\"form\":2}", String(repeating: " ", count: 100_000)])
+    @Test(arguments: [
+        "", "{", "[]", "{\"form\":1}", "{\"form\":2}", "{\"form\":3}", String(repeating: " ", count: 100_000),
+    ])
     func `with a damaged record is of no use`(text: String) async throws {
         let world = try await cut()
         try Data(text.utf8).write(to: URL(fileURLWithPath: world.partial() + ".json"))
@@ -61,7 +63,8 @@ import Testing
 
     @Test(
         arguments: [
-            { $0.form = 3 }, { $0.url += "x" }, { $0.destination += "x" }, { $0.ranges = [-1..<5] },
+            { $0.form = 4 }, { $0.url = .init(url: $0.url.text + "x") }, { $0.destination += "x" },
+            { $0.ranges = [-1..<5] },
             { $0.ranges = [0..<5, 5..<9] },
             { $0.version.totalBytes = -1 }, { $0.version.totalBytes = 99_999 }, { $0.version.etag = nil },
         ] as [@Sendable (inout PartialRecord) -> Void]
@@ -74,6 +77,66 @@ import Testing
         #expect(try await world.run().restarts.count == 1)
         #expect(world.ranges == [0, 0])
         #expect(try world.folder.read("file.ipa") == sample)
+    }
+
+    /// A world whose server gives 100,000 bytes at first; what comes after is asked with another query where one is given.
+    private func askedTwice(name: String?, _ first: String, _ second: String) async throws -> (World, String) {
+        let world = try World(retries: 0) { [file] request in
+            file.answer(request).with { if request.number == 0 { $0.cutAfter = 100_000 } }
+        }
+        let ask = { (query: String) in
+            try await world.run { request in
+                request.url = world.server.url("/file?" + query)
+                request.partialName = name
+            }
+        }
+        #expect(try await ask(first).error?.code == .connection)
+        let text = try String(
+            decoding: world.folder.read(world.state().first { $0.hasSuffix(".json") } ?? ""),
+            as: UTF8.self
+        )
+        #expect(try await ask(second).file?.sha256 == sha256(sample))
+        return (world, text)
+    }
+
+    @Test func `has a record without what a query says, and is known again by it all the same`() async throws {
+        // printf '?token=hush' | sha256sum
+        let hash = "450c722e2badbe1470c26acf89bcd104b75ff17c642639d5d9cbe5394138252a"
+        let (world, text) = try await askedTwice(name: nil, "token=hush", "token=hush")
+        #expect(!text.contains("hush"))
+        #expect(text.contains("/file?sha256:" + hash))
+        #expect(world.ranges == [0, 100_000])
+    }
+
+    @Test func `is gone on with under another query where it has a name, and else is another file`() async throws {
+        let (named, _) = try await askedTwice(name: "job-1", "signature=a", "signature=b")
+        #expect(named.ranges == [0, 100_000])
+        #expect(named.server.exchanges.map(\.request.path) == ["/file?signature=a", "/file?signature=b"])
+        let (other, _) = try await askedTwice(name: nil, "signature=a", "signature=b")
+        #expect(other.ranges == [0, 0])
+    }
+
+    @Test(arguments: [false, true]) func `under a name of another address is of no use`(isOtherQuery: Bool) throws {
+        let mark = PartialRecord.Mark(url: "https://example.org/a?b=1")
+        for (url, exactly, anyhow) in [
+            ("https://example.org/a?b=1", true, true), ("https://example.org/a?b=2", false, true),
+            ("https://example.org/a", false, true), ("https://example.org/ab?b=1", false, false),
+            ("https://example.com/a?b=1", false, false),
+        ] {
+            let other = PartialRecord.Mark(url: url)
+            #expect(mark.isSame(as: other, withAnyQuery: isOtherQuery) == (isOtherQuery ? anyhow : exactly), "\(url)")
+        }
+    }
+
+    @Test func `of an earlier form, whose query was written out, is gone on with`() async throws {
+        let (world, _) = try await askedTwice(name: "job-2", "token=hush", "token=hush")
+        #expect(world.ranges == [0, 100_000])
+        let url = world.server.url("/file?token=hush")
+        let old = """
+            {"bootID":"b","destination":"/x","form":2,"isHeld":false,"isSpread":false,"ranges":[],"url":"\(url)","version":{}}
+            """
+        try world.folder.write(Array(old.utf8), to: "old")
+        #expect(try PartialRecord.read(world.folder.path("old"))?.url == PartialRecord.Mark(url: url))
     }
 
     @Test func `has a record that is refused when it is cut anywhere`() throws {

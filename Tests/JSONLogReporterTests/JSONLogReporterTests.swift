@@ -79,7 +79,7 @@ private struct Broken: Reporter {
         .named("a7", title: "Lantern", bundleID: "org.example.lantern", version: "2.1"),
         .icon("a7", [0xFF, 0xD8, 0xFF, 0xD9]),
         .note("a7", "The profile expires in 3 days."), .finished("a7", .installed(location: "/srv/apps/lantern")),
-        .added("b2", title: "Compass"), .stage("b2", .signing),
+        .added("b2", title: "Compass"), .stage("b2", .signing), .step("b2", "looks for a profile"),
         .finished(
             "b2",
             .failed(
@@ -116,7 +116,7 @@ private struct Broken: Reporter {
         #expect(Set(shown.flatMap { $0.dropFirst() }) == Set(documented))
         #expect(
             Set(shown.map { $0[0] }) == [
-                "added", "named", "icon", "stage", "held", "released", "note", "finished", "progress",
+                "added", "named", "icon", "stage", "step", "held", "released", "note", "finished", "progress",
                 "reporterDetached", "closed",
             ]
         )

@@ -227,6 +227,8 @@ struct Wharf: Sendable {
             guard let fact = update.fact, let id = fact.installID else { continue }
             // It comes when it is ready, before or after what somebody orders.
             if case .iconChanged = fact { continue }
+            // Whether there is room at once depends on how quick the others are.
+            if case .stepChanged(_, "waits for its turn") = fact { continue }
             words[id, default: []].append(Self.words(fact, update.activity[id]))
         }
         return words
@@ -237,6 +239,7 @@ struct Wharf: Sendable {
         case .added: "added \(install?.title ?? "")"
         case .named: "named \(install?.title ?? "") \(install?.bundleID ?? "") \(install?.version ?? "")"
         case .stageChanged(_, let stage): "\(stage)"
+        case .stepChanged(_, let step): "step: \(step)"
         case .held: "held"
         case .released: "released"
         case .note(_, let text): "note: \(text)"

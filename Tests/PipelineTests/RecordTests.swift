@@ -1,5 +1,6 @@
 import FerryActivity
 import FerryBytes
+import FerryCodeSignature
 import FerryPipeline
 import FerryRecord
 import Foundation
@@ -95,6 +96,31 @@ import Testing
                 + (loss.takesArchive ? ["downloading"] : []) + (loss.takesSignature ? ["signing"] : [])
                 + ["installing", "installed"]
         )
+    }
+
+    @Test(arguments: [true, false])
+    func `whose archive was put in place, but not written down, is fetched again only where it is another`(
+        isAnother: Bool
+    ) async throws {
+        let archive = try Cargo.small.get()
+        let quay = try Quay(archive, pauseAfter: 1_000, isPaused: { $0 == 0 })
+        let first = try await Wharf(isRecorded: true)
+        var wanted = try request(quay.url)
+        wanted.sha256 = HashAlgorithm.sha256.digest(archive)
+        let id = await first.pipeline.submit(wanted)
+        await first.waitForBytes(1, of: id)
+        await first.pipeline.interruptAll()
+        _ = await first.outcome(of: id)
+        _ = await first.end()
+        quay.letGo()
+        try first.folder.write(isAnother ? archive.dropLast() : archive, to: "work/job-\(id).ipa")
+
+        let second = try await Wharf(first.folder, isRecorded: true)
+        try await second.pipeline.resume(id, wanted)
+        #expect(try await second.pipeline.result(of: id).identifier == "com.example.harbour")
+        #expect(quay.ranges.count == (isAnother ? 2 : 1))
+        #expect(try left(second) == [])
+        #expect(await second.end(id).contains("downloading") == isAnother)
     }
 
     private func spoil(_ name: String, in folder: TemporaryFolder) throws {

@@ -57,6 +57,71 @@ private struct Door: Sendable {
         #expect(diary.all == ["1", "2", "3", "4", "5"])
     }
 
+    @Test func `tells those who have to wait, and nobody else`() async throws {
+        let turnstile = Turnstile(limit: 1)
+        let diary = Diary()
+        let (first, isIn) = (Door(), Door())
+        let holder = Task {
+            try await turnstile.pass(waits: { diary.note("the first waits") }) {
+                isIn.open()
+                await first.wait()
+            }
+        }
+        await isIn.wait()
+        let (told, goesOn) = (Door(), Door())
+        let second = Task {
+            try await turnstile.pass(
+                waits: {
+                    diary.note("the second waits")
+                    told.open()
+                    await goesOn.wait()
+                },
+                { diary.note("the second is in") }
+            )
+        }
+        await told.wait()
+        #expect(await turnstile.count == 1)
+        // It is its turn before it has told that it waits.
+        first.open()
+        try await holder.value
+        #expect(await turnstile.count == 0)
+        goesOn.open()
+        try await second.value
+        #expect(diary.all == ["the second waits", "the second is in"])
+        try await turnstile.pass(waits: { diary.note("the third waits") }) { diary.note("the third is in") }
+        #expect(diary.all.last == "the third is in")
+        #expect(diary.all.count == 3)
+    }
+
+    @Test func `gives the room on of one who is cancelled before it waits`() async throws {
+        let turnstile = Turnstile(limit: 1)
+        let (first, isIn) = (Door(), Door())
+        let holder = Task {
+            try await turnstile.pass {
+                isIn.open()
+                await first.wait()
+            }
+        }
+        await isIn.wait()
+        let (told, goesOn) = (Door(), Door())
+        let second = Task {
+            try await turnstile.pass(
+                waits: {
+                    told.open()
+                    await goesOn.wait()
+                },
+                {}
+            )
+        }
+        await told.wait()
+        second.cancel()
+        goesOn.open()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        first.open()
+        try await holder.value
+        try await turnstile.pass {}
+    }
+
     @Test(arguments: [1, 2, 7]) func `never has more inside than its limit`(limit: Int) async throws {
         let turnstile = Turnstile(limit: limit)
         let inside = Headcount()

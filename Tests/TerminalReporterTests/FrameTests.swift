@@ -71,6 +71,20 @@ private let tide = Install(id: "tide", title: "Tide", addedAt: date)
         )
     }
 
+    @Test func `says what a stage does where there is room`() {
+        var installing = compass
+        (installing.stage, installing.step) = (.installing, "VerifyingApplication\u{1B}[31m")
+        installing.progress = .steps(40, of: 100)
+        #expect(
+            lines([installing]) == [
+                "⠋ Compass  ━━━━━━━━━╸──────────────  Install  VerifyingApplication[31m"
+            ]
+        )
+        installing.step = String(repeating: "long ", count: 20)
+        #expect(lines([installing])[0].count == 79)
+        #expect(lines([installing], width: 50)[0].contains("long") == false)
+    }
+
     @Test func `does without letters that are not ASCII`() {
         var named = lantern
         named.title = "灯籠 é"

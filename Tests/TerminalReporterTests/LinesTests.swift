@@ -36,7 +36,8 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
             .added("a", title: "a.ipa"), .added("b", title: "Compass"), .stage("a", .downloading), .held("a"),
             .released("a"), .stage("a", .signing), .note("a", "The profile expires in 3 days."),
             .named("a", title: "Lantern", bundleID: "org.example.lantern", version: "2.1"), .stage("a", .installing),
-            .finished("a", .installed(location: "/srv/apps/lantern")), .icon("b", [0xFF, 0xD8]),
+            .step("a", "VerifyingApplication"), .finished("a", .installed(location: "/srv/apps/lantern")),
+            .icon("b", [0xFF, 0xD8]),
             .finished("b", .failed(failure)),
         ])
         #expect(
@@ -50,7 +51,8 @@ private let failure = Failure(message: "The device went\naway.", remedy: "Connec
                 "a.ipa: warning: The profile expires in 3 days.",
                 "a.ipa: this is Lantern 2.1 (org.example.lantern)",
                 "Lantern: installing",
-                "Lantern: installed in 9.0s, /srv/apps/lantern",
+                "Lantern: installing, VerifyingApplication",
+                "Lantern: installed in 10s, /srv/apps/lantern",
                 "Compass: failed while installing: The device went away.",
                 "Compass: Connect it again.",
                 "2 apps: 1 installed, 1 failed",

@@ -8,6 +8,7 @@ extension ActivityEvent {
         case .added(let id, let title): .added(id, title: title.limited)
         case .named(let id, let title, let bundleID, let version):
             .named(id, title: title.limited, bundleID: bundleID?.limited, version: version?.limited)
+        case .step(let id, let text): .step(id, text.limited)
         case .note(let id, let text): .note(id, text.limited)
         case .finished(let id, .failed(let failure)):
             .finished(

@@ -126,9 +126,14 @@ extension Install {
         case .stage(_, let stage):
             guard stage != self.stage, stage != .finished else { return .nothing }
             self.stage = stage
+            step = nil
             progress = nil
             measure(nil, at: date)
             return .fact(.stageChanged(id, stage))
+        case .step(_, let step):
+            guard step != self.step, !step.isEmpty else { return .nothing }
+            self.step = step
+            return .fact(.stepChanged(id, step))
         case .progress(_, let progress):
             guard progress != self.progress else { return .nothing }
             self.progress = progress
@@ -151,6 +156,7 @@ extension Install {
         case .finished(_, let outcome):
             lastStage = stage
             stage = .finished
+            step = nil
             progress = nil
             measure(nil, at: date)
             isHeld = false

@@ -264,6 +264,9 @@ extension Install {
         if stage != .waiting, stage != .finished {
             prelude.append((.stage(id, stage), .stageChanged(id, stage), addedAt))
         }
+        if let step {
+            prelude.append((.step(id, step), .stepChanged(id, step), addedAt))
+        }
         prelude += notes.map { (.note(id, $0), .note(id, $0), addedAt) }
         if isHeld {
             prelude.append((.held(id), .held(id), addedAt))

@@ -54,7 +54,7 @@ struct Meters: Sendable {
         case .held: meters[id]?.hold(true)
         case .released: meters[id]?.hold(false)
         case .added, .stage, .finished: meters[id] = nil
-        case .named, .icon, .note: break
+        case .named, .icon, .step, .note: break
         }
         return meters[id]?.bytesPerSecond
     }

@@ -14,7 +14,8 @@ public struct History: Sendable {
     /// The histories that every reporter must cope with.
     public static var all: [History] {
         [
-            .empty, .one, .batch, .holds, .failures, .cancelled, .unicode, .unknownLengths, .notes, .icons, .twoBatches,
+            .empty, .one, .batch, .holds, .failures, .cancelled, .unicode, .unknownLengths, .notes, .icons, .steps,
+            .twoBatches,
             .many,
         ]
     }
@@ -104,6 +105,18 @@ public struct History: Sendable {
             .icon("b", [UInt8](repeating: 0x5A, count: Install.maximumIconBytes + 1)), .icon("b", []),
             .icon("c", [0xFF, 0xD8, 0xFF, 0xD9]), .finished("a", .installed(location: nil)),
             .icon("a", [0xFF, 0xD8]), .finished("b", .cancelled),
+        ]
+    )
+
+    /// Steps: the same once more, one that another stage ends, an empty one, one of an install that waits.
+    public static let steps = History(
+        name: "steps",
+        events: [
+            .added("a", title: "Lantern"), .stage("a", .installing), .step("a", "VerifyingApplication"),
+            .step("a", "VerifyingApplication"), .step("a", ""), .progress("a", .steps(40, of: 100)),
+            .step("a", String(repeating: "long ", count: 2_000)), .stage("a", .signing), .stage("a", .installing),
+            .step("a", "\u{1B}[31mred"), .added("b", title: "Compass"), .step("b", "waits for its turn"),
+            .finished("a", .installed(location: nil)), .step("a", "late"), .finished("b", .cancelled),
         ]
     )
 

@@ -41,9 +41,8 @@ package struct JSONLines: Sendable {
             object.add("installed", tally.installed)
             object.add("failed", tally.failed)
             object.add("cancelled", tally.cancelled)
-        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _), .held(let id),
-            .released(let id),
-            .note(let id, _), .finished(let id, _):
+        case .added(let id), .named(let id), .iconChanged(let id), .stageChanged(let id, _), .stepChanged(let id, _),
+            .held(let id), .released(let id), .note(let id, _), .finished(let id, _):
             object.add("install", id.rawValue)
             if let install = update.install { add(fact, install, to: &object) }
         }
@@ -58,6 +57,7 @@ package struct JSONLines: Sendable {
         object.add("held", install.isHeld)
         switch fact {
         case .iconChanged: object.add("iconBytes", install.icon?.count)
+        case .stepChanged(_, let step): object.add("step", step)
         case .note(_, let text): object.add("note", text)
         case .finished(_, let outcome):
             switch outcome {
@@ -122,6 +122,7 @@ extension Fact {
         case .named: "named"
         case .iconChanged: "icon"
         case .stageChanged: "stage"
+        case .stepChanged: "step"
         case .held: "held"
         case .released: "released"
         case .note: "note"

@@ -37,13 +37,7 @@ enum Download {
                 help: "where the file goes; it appears there when it is complete"
             ),
             .sha256,
-            Option(
-                name: "--mirror",
-                value: "URL",
-                kind: .url,
-                count: .repeated,
-                help: "another address of the same file, for when the first fails; with --sha256 both bring parts"
-            ),
+            .mirror,
             .reporter,
             .json,
         ] + .downloading + .requestHeaders + .netrc,

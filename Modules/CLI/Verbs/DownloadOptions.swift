@@ -3,6 +3,17 @@ extension OptionGroup {
     static let logins = "Logins"
 }
 
+extension Option {
+    /// `--mirror URL`: where else the same file is.
+    static let mirror = Option(
+        name: "--mirror",
+        value: "URL",
+        kind: .url,
+        count: .repeated,
+        help: "another address of the same file, for when the first fails; with --sha256 both bring parts"
+    )
+}
+
 extension [Option] {
     /// How files are fetched: the same for every verb that fetches any.
     static let downloading: [Option] = [

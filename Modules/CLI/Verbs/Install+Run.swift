@@ -9,7 +9,9 @@ extension Install {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         let sources = arguments.values("SOURCE")
-        for name in ["--sha256", "--keep"] where arguments.isGiven(name) && sources.count != 1 {
+        // Others' servers get no token that is not theirs.
+        for name in ["--sha256", "--keep", "--mirror", "--header-file", "--bearer-file"]
+        where arguments.isGiven(name) && sources.count != 1 {
             throw UsageError(.invalidValue, "\(name) goes with one source.", advice: "Install them one by one.")
         }
         let options = try await invocation.signingOptions()
@@ -46,10 +48,13 @@ extension Install {
         let folder = try folder(arguments.required("--to"))
         let given = isRecorded ? try invocation.recordedOptions() : [:]
         let list = isRecorded ? try invocation.lastingList() : nil
+        let headers = try invocation.downloadHeaders()
         let fingerprint = isRecorded ? try invocation.signingFingerprint(options) : nil
         return try zip(sources, await requests(sources, invocation, options)).map { source, request in
             var request = request
             request.sha256 = arguments.value("--sha256").flatMap { [UInt8](hex: $0) }
+            request.mirrors = arguments.values(Option.mirror.name)
+            request.headers = headers
             request.signedArchive = arguments.value("--keep")
             if isRecorded {
                 request.recorded = RecordedRequest(

@@ -52,11 +52,12 @@ enum Install {
             .allowMismatch.under(OptionGroup.source),
             Option(name: "--keep", value: "FILE", kind: .file(["ipa"]), help: "keep the signed archive there"),
             .sha256,
+            .mirror.under(OptionGroup.downloading),
             .noCache,
             .noRecord,
             .reporter,
             .json,
-        ] + .downloading + .netrc,
+        ] + .downloading + .requestHeaders + .netrc,
         alternatives: [Option].identityAlternatives,
         environment: .identity,
         run: run

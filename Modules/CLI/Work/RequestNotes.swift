@@ -17,6 +17,14 @@ extension Invocation {
             case Option.reporter.name, Option.json.name, Option.noRecord.name: continue
             case Option.source.name: options[option.name] = try lastingList().map { [$0.text] }
             case Option.passwordFile.name where !isLasting(arguments.required(option.name)): continue
+            // What ended with this process: without it a server says that it wants one.
+            case "--header-file", "--bearer-file", "--netrc-file":
+                guard isLasting(arguments.required(option.name)) else { continue }
+                options[option.name] = [try lasting(arguments.required(option.name), option)]
+            // A mirror is no must; one whose address has a secret in it is left out.
+            case Option.mirror.name:
+                let mirrors = arguments.values(option.name).map { RecordedSource($0) }.filter { !$0.isShortened }
+                if !mirrors.isEmpty { options[option.name] = mirrors.map(\.text) }
             default: options[option.name] = try arguments.values(option.name).map { try lasting($0, option) }
             }
         }

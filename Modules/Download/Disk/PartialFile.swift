@@ -90,7 +90,7 @@ final class PartialFile: Sendable {
             state.record.ranges = []
             state.record.isSpread = false
             state.record.version = version
-            state.record.source = source
+            state.record.source = PartialRecord.Mark(url: source)
             try state.record.write(to: recordPath, durably: false)
         }
     }
@@ -99,7 +99,7 @@ final class PartialFile: Sendable {
     func record(_ version: FileVersion, from source: String) throws(DownloadError) {
         try state.withLock { state throws(DownloadError) in
             state.record.version = version
-            state.record.source = source
+            state.record.source = PartialRecord.Mark(url: source)
             try state.record.write(to: recordPath, durably: false)
         }
     }
@@ -203,9 +203,10 @@ extension PartialFile {
         let url = sources.first ?? ""
         let path = folder + "/" + (wanted ?? name(url: url, destination: destination)) + ".part"
         let descriptor = try openLocked(path)
+        let marks = sources.map { PartialRecord.Mark(url: $0) }
         let fresh = PartialRecord(url: url, destination: destination, bootID: PartialRecord.thisBoot)
         let file = PartialFile(path: path, folder: folder, descriptor: descriptor, record: fresh)
-        return (file, try file.find(fresh, sources, expectedLength: expectedLength))
+        return (file, try file.find(fresh, marks, isNamed: wanted != nil, expectedLength: expectedLength))
     }
 
     /// The name is ours alone: nothing that a server says is in it.
@@ -254,9 +255,13 @@ extension PartialFile {
     }
 
     /// Compares record and file, and cuts off what is not certain.
+    ///
+    /// One who gives the file a name says which download it is. Then another query is the same address: that of a signed URL
+    /// changes whenever it is asked for anew, and the validator shows whether the file is still the same.
     private func find(
         _ fresh: PartialRecord,
-        _ sources: [String],
+        _ sources: [PartialRecord.Mark],
+        isNamed: Bool,
         expectedLength: Int64?
     ) throws(DownloadError) -> DownloadCourse.Found {
         var status = stat()
@@ -270,7 +275,8 @@ extension PartialFile {
         case .success(nil):
             found.uselessBecause = size > 0 ? "The partial file has no record." : nil
         case .success(let old?):
-            let isOurs = old.form == fresh.form && old.url == fresh.url && old.destination == fresh.destination
+            let isSameURL = old.url.isSame(as: fresh.url, withAnyQuery: isNamed)
+            let isOurs = old.form == fresh.form && isSameURL && old.destination == fresh.destination
             guard isOurs, old.version.totalBytes ?? 0 >= 0, let certain = ByteMap(sorted: old.ranges) else {
                 found.uselessBecause = "The record of the partial file is damaged."
                 break
@@ -280,13 +286,17 @@ extension PartialFile {
             let isSameBoot = !fresh.bootID.isEmpty && old.bootID == fresh.bootID
             let good = isSameBoot && !old.isSpread ? ByteMap(front: size) : certain.below(size)
             guard !good.isEmpty else { break }
-            found.uselessBecause = Self.flaw(of: old, good, sources, expectedLength)
+            let source = sources.firstIndex { $0.isSame(as: old.source ?? old.url, withAnyQuery: isNamed) }
+            found.uselessBecause =
+                source == nil
+                ? "The partial file came from an address that is not asked now."
+                : Self.flaw(of: old, good, expectedLength)
             guard found.uselessBecause == nil else { break }
             record.version = old.version
-            record.source = old.source
+            record.source = source.map { sources[$0] }
             record.ranges = certain.below(good.end).ranges
             found.version = old.version
-            found.source = sources.firstIndex(of: old.source ?? old.url) ?? 0
+            found.source = source ?? 0
             found.present = good
         }
         if size > found.present.end, ftruncate(descriptor, off_t(found.present.end)) != 0 {
@@ -306,13 +316,9 @@ extension PartialFile {
     private static func flaw(
         of old: PartialRecord,
         _ good: ByteMap,
-        _ sources: [String],
         _ expectedLength: Int64?
     ) -> String? {
         let total = old.version.totalBytes
-        guard sources.contains(old.source ?? old.url) else {
-            return "The partial file came from an address that is not asked now."
-        }
         if old.version.validator == nil {
             return "Nothing can show that the file on the server is still the same."
         }

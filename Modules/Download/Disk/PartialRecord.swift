@@ -17,16 +17,16 @@ import Darwin
 /// What is written beside a partial file: `NAME.part.json`.
 package struct PartialRecord: Codable, Equatable {
     /// The form of this record; older ones are read, too, newer ones are not.
-    static let currentForm = 2
+    static let currentForm = 3
     /// The most that a record can have; more is not ours.
     static let lengthLimit = 64 << 10
 
     var form = currentForm
-    /// The URL without a user name and password.
-    var url: String
+    /// The URL.
+    var url: Mark
     var destination: String
     /// The address that the version is of; `nil` for ``url`` itself.
-    var source: String?
+    var source: Mark?
     var version = FileVersion()
     /// Which bytes are on the disk even if the machine loses its power: they were forced there before this was written.
     var ranges: [Range<Int64>] = []
@@ -77,13 +77,43 @@ package struct PartialRecord: Codable, Equatable {
         isDone = true
     }
 
-    /// Form 1, of downloads by one connection, had `syncedBytes` instead of ranges.
+    /// What a URL is known again by.
+    package struct Mark: Equatable {
+        /// The URL; a query, which may hold a token, is replaced by its hash.
+        package let text: String
+
+        /// Takes a URL without a name and password.
+        package init(url: String) {
+            guard let end = url.utf8.firstIndex(of: UInt8(ascii: "?")) else {
+                text = url
+                return
+            }
+            let hash = SHA256()
+            Array(url[end...].utf8).withUnsafeBytes { hash.add($0) }
+            text = url[..<end] + "?sha256:" + hash.digest().hex
+        }
+
+        init(written text: String) {
+            self.text = text
+        }
+
+        /// Whether it is the same address, perhaps with another query.
+        func isSame(as other: Mark, withAnyQuery: Bool) -> Bool {
+            self == other || (withAnyQuery && bare == other.bare)
+        }
+
+        private var bare: Substring { text.prefix { $0 != "?" } }
+    }
+
+    /// Form 1, of downloads by one connection, had `syncedBytes` instead of ranges. Up to form 2, queries were written out.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         form = try container.decode(Int.self, forKey: .form)
-        url = try container.decode(String.self, forKey: .url)
+        let isWrittenOut = form < 3
+        func mark(_ text: String) -> Mark { isWrittenOut ? Mark(url: text) : Mark(written: text) }
+        url = mark(try container.decode(String.self, forKey: .url))
         destination = try container.decode(String.self, forKey: .destination)
-        source = try container.decodeIfPresent(String.self, forKey: .source)
+        source = try container.decodeIfPresent(String.self, forKey: .source).map(mark)
         version = try container.decode(FileVersion.self, forKey: .version)
         bootID = try container.decode(String.self, forKey: .bootID)
         isHeld = try container.decode(Bool.self, forKey: .isHeld)
@@ -91,19 +121,19 @@ package struct PartialRecord: Codable, Equatable {
             let synced = try container.decode(Int64.self, forKey: .syncedBytes)
             // One below zero is kept as what it is: damage.
             ranges = synced == 0 ? [] : [min(0, synced)..<max(0, synced)]
-            form = Self.currentForm
         } else {
             ranges = try container.decode([Range<Int64>].self, forKey: .ranges)
             isSpread = try container.decode(Bool.self, forKey: .isSpread)
         }
+        if form == 1 || form == 2 { form = Self.currentForm }
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(form, forKey: .form)
-        try container.encode(url, forKey: .url)
+        try container.encode(url.text, forKey: .url)
         try container.encode(destination, forKey: .destination)
-        try container.encodeIfPresent(source, forKey: .source)
+        try container.encodeIfPresent(source?.text, forKey: .source)
         try container.encode(version, forKey: .version)
         try container.encode(ranges, forKey: .ranges)
         try container.encode(isSpread, forKey: .isSpread)
@@ -117,7 +147,7 @@ package struct PartialRecord: Codable, Equatable {
 
     /// A new record of this machine's present run.
     package init(url: String, destination: String, bootID: String) {
-        self.url = url
+        self.url = Mark(url: url)
         self.destination = destination
         self.bootID = bootID
     }
