@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
+        .library(name: "FerryCommandReporter", targets: ["FerryCommandReporter"]),
         .library(name: "FerryDevice", targets: ["FerryDevice", "FerryAppBundle", "FerryInstalling"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
@@ -65,6 +66,7 @@ let package = Package(
         .library(name: "FerryPipeline", targets: ["FerryPipeline", "FerryRecord"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
+        .library(name: "FerryWebReporter", targets: ["FerryWebReporter"]),
     ],
     targets: [
         // Ground
@@ -73,9 +75,11 @@ let package = Package(
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CIMobileDevice", "libimobiledevice-1.0", "libimobiledevice-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CPng", "libpng", "libpng-dev"),
+        system("CQRencode", "libqrencode", "libqrencode-dev"),
         system("CSQLite", "sqlite3", "libsqlite3-dev"),
         system("CTurbo", "libturbojpeg", "libturbojpeg0-dev"),
         system("CZlib", "zlib", "zlib1g-dev"),
@@ -97,7 +101,8 @@ let package = Package(
         // The push service
         module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
-        // Small things on the web
+        // A server, and small things on the web
+        module("HTTP", ["FerryBytes", "CMicroHTTPD"]),
         module("Web", ["FerryBytes", "CCurl"]),
 
         // Stages
@@ -111,6 +116,13 @@ let package = Package(
         module("Download", ["FerryBytes", "FerryWeb", "CCurl", "COpenSSL"]),
         module("Installing", ["FerryBytes", "FerryAppBundle", "FerryZip", "CKernel"]),
         module("LiveActivity", ["FerryActivity"]),
+        module(
+            "OverTheAir",
+            [
+                "FerryAppBundle", "FerryBytes", "FerryHTTP", "FerryIcons", "FerryInstalling", "FerryPropertyList",
+                "FerryZip", "COpenSSL", "CQRencode",
+            ]
+        ),
         module("Record", ["FerryActivity", "FerryBytes", "CSQLite"]),
         module(
             "Signing",
@@ -122,8 +134,10 @@ let package = Package(
 
         // Plugins
         plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
+        plugin("CommandReporter", ["CKernel", "FerryBytes"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
+        plugin("WebReporter", ["FerryBytes", "FerryLiveActivity"]),
 
         // Top
         module(
@@ -134,14 +148,26 @@ let package = Package(
                 "FerryActivity", "FerryRecord",
             ]
         ),
+        .target(
+            name: "FerryServer",
+            dependencies: [
+                "FerryActivity", "FerryBytes", "FerryCodeSignature", "FerryHTTP", "FerryPipeline", "FerryPropertyList",
+                "FerryRecord", "FerrySigning", "FerryWebReporter",
+            ],
+            path: "Modules/Server",
+            resources: [.embedInCode("Pages"), .embedInCode("openapi.json")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDevice", "FerryDownload", "FerryIcons",
-                "FerryInstalling",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryCommandReporter", "FerryDevice",
+                "FerryDownload",
+                "FerryHTTP", "FerryIcons", "FerryInstalling", "FerryOverTheAir",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
-                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerrySample", "FerryServer", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerryWebReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -236,6 +262,13 @@ let package = Package(
             path: "Tests/CLITests",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: ["TestKit"],
+            path: "Tests/BrowserTests",
+            exclude: ["browser.py", "check_pages.py", "looks.py", "stand_in.py"],
+            swiftSettings: settings
+        ),
         tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
         tests(
             "APNsReporter",
@@ -251,6 +284,7 @@ let package = Package(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
+        tests("CommandReporter", ["FerryActivity", "FerryBytes", "TestKit"]),
         tests(
             "Device",
             [
@@ -259,6 +293,7 @@ let package = Package(
             ]
         ),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("HTTP", ["FerryBytes", "TestKit"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
@@ -270,6 +305,12 @@ let package = Package(
                 "FerryActivity", "FerryAppBundle", "FerryBytes", "FerryCatalog", "FerryCodeSignature", "FerryDownload",
                 "FerryIcons", "FerryInstalling", "FerryRecord",
                 "FerrySample", "FerrySigning", "TestKit",
+            ]
+        ),
+        tests(
+            "OverTheAir",
+            [
+                "FerryBytes", "FerryHTTP", "FerryIcons", "FerryInstalling", "FerryPropertyList", "FerrySample", "TestKit",
             ]
         ),
         tests("PropertyList", ["TestKit"]),
@@ -284,6 +325,7 @@ let package = Package(
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
         tests("Web", ["FerryBytes", "TestKit"]),
+        tests("WebReporter", ["FerryActivity", "FerryLiveActivity", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

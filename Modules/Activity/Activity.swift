@@ -15,7 +15,7 @@ public struct Activity: Sendable, Hashable {
 
     /// How many installs ended, by outcome.
     public struct Tally: Sendable, Hashable {
-        /// Apps that are installed.
+        /// Apps that are installed or delivered.
         public var installed = 0
         /// Installs that did not work.
         public var failed = 0
@@ -30,7 +30,7 @@ public struct Activity: Sendable, Hashable {
 
         mutating func count(_ outcome: Outcome) {
             switch outcome {
-            case .installed: installed += 1
+            case .installed, .delivered: installed += 1
             case .failed: failed += 1
             case .cancelled: cancelled += 1
             }

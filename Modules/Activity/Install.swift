@@ -107,7 +107,7 @@ public struct Install: Sendable, Hashable, Identifiable {
     /// The percentage is that of the download, and is rounded down: `100%` means all of it.
     public var label: String {
         switch outcome {
-        case .installed: return "Done"
+        case .installed, .delivered: return "Done"
         case .failed: return "Failed"
         case .cancelled: return "Stopped"
         case nil: break

@@ -27,14 +27,33 @@ extension Failure: CustomStringConvertible {
 public enum Outcome: Sendable, Hashable {
     /// The app is where it should be; `location` says where, `nil` where there is nothing to say (a device).
     case installed(location: String?)
+    /// The app was handed to whoever installs it: a phone that fetched all of it. Whether it then did is not known;
+    /// where the app reports back, this becomes ``installed(location:)``.
+    case delivered(location: String?)
     /// It did not work.
     case failed(Failure)
     /// Somebody wanted it to end; nothing is wrong.
     case cancelled
 
-    /// Whether the app is installed.
+    /// Whether it worked: the app is installed, or delivered.
     public var isInstalled: Bool {
-        if case .installed = self { true } else { false }
+        switch self {
+        case .installed, .delivered: true
+        case .failed, .cancelled: false
+        }
+    }
+
+    /// Whether this may still become `other`.
+    func mayBecome(_ other: Outcome) -> Bool {
+        if case (.delivered, .installed) = (self, other) { true } else { false }
+    }
+
+    /// Where the app is; `nil` where there is nothing to say.
+    public var location: String? {
+        switch self {
+        case .installed(let location), .delivered(let location): location
+        case .failed, .cancelled: nil
+        }
     }
 
     /// Why it failed; `nil` if it did not.

@@ -30,6 +30,14 @@ extension InstallPipeline {
         end(id, .cancelled)
     }
 
+    /// Notes that the app of an install that was delivered has reported that it runs.
+    public func confirm(_ id: InstallID) async {
+        let outcome = Outcome.installed(location: await center.activity[id]?.outcome?.location)
+        // Who has seen it end sees this too; where it was forgotten, there is nothing to tell.
+        try? await record?.write(.finished(outcome), of: id)
+        await center.send(.finished(id, outcome))
+    }
+
     /// Ends every install.
     public func cancelAll() {
         for id in Array(jobs.keys) { end(id, .cancelled) }

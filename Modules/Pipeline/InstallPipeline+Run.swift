@@ -23,7 +23,7 @@ extension InstallPipeline {
         }
         let outcome =
             switch result {
-            case .success(let result): Outcome.installed(location: result.location)
+            case .success(let result): result.outcome
             case .failure(let error): Self.outcome(of: error, in: stage)
             }
         if failure == nil { await settle(id, outcome) }
@@ -109,7 +109,8 @@ extension InstallPipeline {
             signed: signed,
             identifier: app.identifier,
             location: app.location,
-            isUpdate: app.isUpdate
+            isUpdate: app.isUpdate,
+            isOnlyDelivered: app.isOnlyDelivered
         )
     }
 

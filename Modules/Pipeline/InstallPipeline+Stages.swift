@@ -57,7 +57,7 @@ extension InstallPipeline {
     /// - Parameter hasIcon: whether the icon was told when the signature's plan stood.
     func install(_ id: InstallID, _ archive: String, hasIcon: Bool) async throws -> InstalledApp {
         try await enterStage(.installing, id)
-        let installation = await installer.install(archive)
+        let installation = await installer.install(archive, as: id.rawValue)
         defer { jobs[id]?.stop = nil }
         stop(id) { installation.cancel() }
         // The installation goes on meanwhile.

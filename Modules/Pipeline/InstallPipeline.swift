@@ -13,8 +13,6 @@ public actor InstallPipeline {
     public static let downloadLimit = 4
     /// How many are signed at once: one, for it takes every core.
     public static let signingLimit = 1
-    /// How many are installed at once: one, for a target takes them one by one.
-    public static let installingLimit = 1
 
     /// The step of an install that stands in line for its next stage.
     static let waitsForItsTurn = "waits for its turn"
@@ -52,7 +50,7 @@ public actor InstallPipeline {
     let files: InstallFiles
     let downloads = Turnstile(limit: InstallPipeline.downloadLimit)
     let signings = Turnstile(limit: InstallPipeline.signingLimit)
-    let installs = Turnstile(limit: InstallPipeline.installingLimit)
+    let installs: Turnstile
     var jobs: [InstallID: Job] = [:]
     private var ended = EndedInstalls()
     /// Hears orders of other processes. Cancelled by `deinit`.
@@ -77,6 +75,7 @@ public actor InstallPipeline {
         self.downloader = downloader
         self.signer = signer
         self.installer = installer
+        installs = Turnstile(limit: installer.target.maximumInstalls)
         self.center = center
         self.record = record
         files = InstallFiles(workFolder: workFolder, partialFolder: partialFolder)
@@ -90,8 +89,16 @@ public actor InstallPipeline {
     public var unfinishedCount: Int { jobs.count }
 
     /// Begins an install; it goes on by itself until it ends, is cancelled, or is interrupted.
-    public func submit(_ request: InstallRequest) async -> InstallID {
-        let id = InstallID.random()
+    ///
+    /// - Parameters:
+    ///   - id: Its name, which no other install has.
+    ///   - held: Whether nothing moves until it is released.
+    @discardableResult
+    public func submit(
+        _ request: InstallRequest,
+        as id: InstallID = .random(),
+        held: Bool = false
+    ) async -> InstallID {
         let title = request.title ?? Self.title(request.source)
         jobs[id] = Job()
         var failure: RecordError?
@@ -106,6 +113,8 @@ public actor InstallPipeline {
             }
         }
         await center.send(.added(id, title: title))
+        // Before it begins, so that not a byte is asked for.
+        if held { await hold(id) }
         begin(id, request, after: nil, failure)
         return id
     }

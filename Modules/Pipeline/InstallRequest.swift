@@ -1,3 +1,4 @@
+import FerryActivity
 public import FerryCatalog
 public import FerryDownload
 public import FerryRecord
@@ -48,4 +49,11 @@ public struct InstallResult: Sendable {
     public let location: String
     /// Whether it took the place of an older one.
     public let isUpdate: Bool
+    /// Whether all that is known is that the app was handed over to whoever installs it.
+    public let isOnlyDelivered: Bool
+
+    /// How the install ended.
+    var outcome: Outcome {
+        isOnlyDelivered ? .delivered(location: location) : .installed(location: location)
+    }
 }

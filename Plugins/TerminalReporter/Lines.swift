@@ -33,7 +33,7 @@ struct LastingLines {
     private func lines(for install: Install, _ outcome: Outcome, _ signs: Signs) -> [Line] {
         let (mark, ink): (String, Ink) =
             switch outcome {
-            case .installed: (signs.done, .green)
+            case .installed, .delivered: (signs.done, .green)
             case .failed: (signs.failed, .red)
             case .cancelled: (signs.stopped, .yellow)
             }
@@ -177,6 +177,7 @@ extension Outcome {
         case .installed(let location):
             let time = install.finishedAt.map { " in " + Quantities.time($0.timeIntervalSince(install.addedAt)) } ?? ""
             return LastingLines.word(after: install.lastStage) + time + (location.map { ", " + $0 } ?? "")
+        case .delivered(let location): return "delivered" + (location.map { ", " + $0 } ?? "")
         case .failed(let failure): return "failed while \(failure.stage.rawValue): \(failure.message)"
         case .cancelled: return "cancelled"
         }

@@ -13,6 +13,22 @@ private let date = Date(timeIntervalSince1970: 1_750_000_000)
         return state
     }
 
+    @Test func `takes the word of an app that was delivered, and of no other that has ended`() throws {
+        var state = state(after: [
+            .added("a", title: "a"), .added("b", title: "b"), .stage("a", .installing),
+            .finished("a", .delivered(location: "here")),
+        ])
+        let fraction = state.activity.totalFraction
+        #expect(state.apply(.finished("a", .cancelled), at: date) == .nothing)
+        #expect(state.apply(.stage("a", .installing), at: date) == .nothing)
+        let installed = Outcome.installed(location: "here")
+        #expect(state.apply(.finished("a", installed), at: date) == .fact(.finished("a", installed)))
+        #expect(state.apply(.finished("a", installed), at: date) == .nothing)
+        #expect(state.activity["a"]?.lastStage == .installing)
+        #expect(state.activity.totalFraction == fraction)
+        #expect(state.activity.tally.installed == 1)
+    }
+
     @Test func `follows an install to its end`() throws {
         var state = ActivityState()
         let changes = [

@@ -244,6 +244,7 @@ struct Wharf: Sendable {
         case .released: "released"
         case .note(_, let text): "note: \(text)"
         case .finished(_, .installed): "installed"
+        case .finished(_, .delivered): "delivered"
         case .finished(_, .failed(let failure)): "failed while \(failure.stage)"
         case .finished(_, .cancelled): "cancelled"
         case .iconChanged, .reporterDetached, .closed: "nothing of an install"

@@ -73,6 +73,18 @@ import Testing
         await record.close()
     }
 
+    @Test func `takes the word of an app that was delivered`() async throws {
+        let ledger = Ledger()
+        let record = try await ledger.open()
+        try await record.add(Ledger.install("one"))
+        try await record.write(.finished(.delivered(location: "here")), of: "one")
+        #expect(try await record.installs(all: true).map(\.outcome) == [.delivered(location: "here")])
+        try await record.write(.finished(.installed(location: nil)), of: "one")
+        #expect(try await record.installs(all: true).map(\.outcome) == [.installed(location: "here")])
+        await #expect(throws: RecordError.self) { try await record.write(.finished(.cancelled), of: "one") }
+        await record.close()
+    }
+
     @Test func `lets one process run an install, and the next once it was let go`() async throws {
         let ledger = Ledger()
         let one = try await ledger.open()

@@ -51,7 +51,7 @@ final class SoakCheck {
         }
         for install in installs {
             switch install.outcome {
-            case .installed: break
+            case .installed, .delivered: break
             case .cancelled where cancelled.contains(install.id): break
             case .cancelled: problems.append("\(install.title) is cancelled, and nobody wanted that")
             case .failed(let failure): problems.append("\(install.title) failed: \(failure)")

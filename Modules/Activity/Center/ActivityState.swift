@@ -28,14 +28,19 @@ struct ActivityState: Sendable {
 
     /// The state before the facts that make up `other`: the same activity, without its installs.
     init(before other: ActivityState) {
-        activity.number = other.activity.number
-        activity.unlisted = other.activity.unlisted
+        self.init(before: other.activity)
+    }
+
+    /// The same before the facts that make up `other`.
+    init(before other: Activity) {
+        activity.number = other.number
+        activity.unlisted = other.unlisted
     }
 
     /// Applies `event`; `bytesPerSecond` is the rate of its install after it, where one is known.
     mutating func apply(_ event: ActivityEvent, at date: Date, bytesPerSecond: Double? = nil) -> Change {
         if case .added(let id, let title) = event { return add(id, title: title, at: date) }
-        guard let position = positions[event.installID], !activity.installs[position].isFinished else {
+        guard let position = positions[event.installID], activity.installs[position].takes(event) else {
             return .nothing
         }
         count(position, -1)
@@ -101,6 +106,14 @@ struct ActivityState: Sendable {
 }
 
 extension Install {
+    /// Whether anything can come of an event: once an install has ended, only the word that what was delivered is
+    /// installed.
+    fileprivate func takes(_ event: ActivityEvent) -> Bool {
+        guard let outcome else { return !isFinished }
+        if case .finished(_, let later) = event { return outcome.mayBecome(later) }
+        return false
+    }
+
     fileprivate mutating func apply(
         _ event: ActivityEvent,
         at date: Date,
@@ -149,7 +162,7 @@ extension Install {
             notes.removeFirst(max(notes.count - Install.maximumNotes, 0))
             return .fact(.note(id, note))
         case .finished(_, let outcome):
-            lastStage = stage
+            if !isFinished { lastStage = stage }
             stage = .finished
             step = nil
             progress = nil

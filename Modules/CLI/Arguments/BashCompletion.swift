@@ -61,8 +61,8 @@ enum BashCompletion {
                 return ":"
             case .forms(let forms):
                 let words = (["_@NAME@_words"] + forms.map(\.text)).joined(separator: " ")
-                let rests = forms.filter { $0.rest == .file || $0.rest == .folder }.map { form in
-                    "; _@NAME@_\(form.rest == .file ? "files" : "folders") \(form.text)"
+                let rests = forms.filter { $0.rest.isPath }.map { form in
+                    "; _@NAME@_\(form.rest == .folder ? "folders" : "files") \(form.text)"
                 }
                 return words + rests.joined()
             }

@@ -135,8 +135,12 @@ enum ValueKind: Sendable {
             case nothing
             case file
             case folder
+            case program
             /// Anything, which help calls by this name.
             case word(String)
+
+            /// Whether completion offers files or folders for it.
+            var isPath: Bool { self == .file || self == .folder || self == .program }
         }
 
         /// The fixed text: `terminal`, `json:`.
@@ -152,6 +156,7 @@ enum ValueKind: Sendable {
             case .nothing: text
             case .file: text + "FILE"
             case .folder: text + "DIR"
+            case .program: text + "PROGRAM"
             case .word(let name): text + name
             }
         }
@@ -160,7 +165,7 @@ enum ValueKind: Sendable {
         func matches(_ value: String) -> Bool {
             switch rest {
             case .nothing: value == text
-            case .file, .folder, .word: value.hasPrefix(text) && value != text
+            case .file, .folder, .program, .word: value.hasPrefix(text) && value != text
             }
         }
     }

@@ -104,13 +104,13 @@ enum ZshCompletion {
         case .verb: return "(" + program.mainVerbs.map(\.name).joined(separator: " ") + ")"
         case .text, .number, .hexadecimal: return " "
         case .forms(let forms):
-            let paths = forms.filter { $0.rest == .file || $0.rest == .folder }
+            let paths = forms.filter { $0.rest.isPath }
             guard !paths.isEmpty else {
                 return "(" + forms.map { escaped($0.text, ": ") }.joined(separator: " ") + ")"
             }
             var branches = ""
             for form in paths {
-                let what = form.rest == .file ? "_files" : "_files -/"
+                let what = form.rest == .folder ? "_files -/" : "_files"
                 branches += "if compset -P \(escaped(form.text, ":")); then \(what); el"
             }
             let words = forms.map { escaped($0.text, ":") }.joined(separator: " ")

@@ -31,6 +31,11 @@ enum Install {
                 command: "ferry install Harbour.ipa --p12 dev.p12 --profile dev.mobileprovision --to device"
             ),
             .init(
+                purpose: "Onto a phone that opens the link, which trusts this machine's own authority",
+                command: "ferry install Harbour.ipa --p12 dev.p12 --profile dev.mobileprovision --to ota "
+                    + "--listen 0.0.0.0:8470 --host 192.168.1.5 --local-ca"
+            ),
+            .init(
                 purpose: "Two apps under one wildcard profile, with a log beside the progress",
                 command: "ferry install A.ipa B.ipa --p12 dev.p12 --profile wild.mobileprovision --to folder:out "
                     + "--reporter terminal --reporter json:install.log"
@@ -52,6 +57,7 @@ enum Install {
                 isRequired: true,
                 help: "where the app goes"
             ),
+        ] + ServingPlace.options.map { $0.under(ServingPlace.group) } + [
             .source.under(OptionGroup.source), .targetSystem.under(OptionGroup.source),
             .allowMismatch.under(OptionGroup.source),
             Option(name: "--keep", value: "FILE", kind: .file(["ipa"]), help: "keep the signed archive there"),

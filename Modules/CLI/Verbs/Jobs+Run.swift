@@ -43,7 +43,7 @@ extension Jobs {
             addedAt = install.addedAt
             changedAt = install.changedAt
             finishedAt = install.finishedAt
-            if case .installed(let place) = install.outcome { location = place } else { location = nil }
+            location = install.outcome?.location
             error = install.outcome?.failure.map { ErrorReport(failure: $0) }
         }
     }
@@ -107,7 +107,7 @@ extension Jobs {
         let name = [install.title, install.version].compactMap(\.self).joined(separator: " ")
         switch install.outcome {
         case .failed(let failure): return "\(name): \(failure.message)".printable
-        case .installed(let place): return (place.map { "\(name), \($0)" } ?? name).printable
+        case .installed(let place), .delivered(let place): return (place.map { "\(name), \($0)" } ?? name).printable
         case .cancelled, nil: return name.printable
         }
     }

@@ -44,7 +44,7 @@ extension Resume {
     ) async throws -> [InstallRun.Item] {
         // Refused before a password is asked for.
         switch install.outcome {
-        case .installed, .cancelled:
+        case .installed, .delivered, .cancelled:
             throw RecordError(
                 .finished,
                 "\(install.id): this install has ended (\(install.stateWord)).",
@@ -85,7 +85,7 @@ extension Resume {
     }
 
     /// The source again, or the app of a list, once it is known that all of its address is there.
-    private static func source(_ install: RecordedInstall, url: String?, _ invocation: Invocation) throws -> String {
+    static func source(_ install: RecordedInstall, url: String?, _ invocation: Invocation) throws -> String {
         let request = install.request
         let place = request.list ?? request.source
         if let url {

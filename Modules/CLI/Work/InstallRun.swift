@@ -57,11 +57,12 @@ struct InstallRun: Sendable {
     /// - Parameter refused: what could not even be begun, with why.
     func run(_ items: [Item], refused: [(source: String, error: any Error)] = []) async throws -> ExitCode {
         let downloader = try invocation.downloader()
+        let air = try items.contains { $0.target == .ota } ? AirStand(invocation) : nil
         let pipelines = Handoff<[InstallPipeline]>()
         let (reports, session) = try await Session.run(invocation, onCommand: { await Self.obey($0, pipelines) }) {
             session in
             // A pipeline has one target; those of several targets share all the rest.
-            let byTarget = try await self.pipelines(for: items, downloader, session)
+            let byTarget = try await self.pipelines(for: items, downloader, session, air?.desk)
             await pipelines.put(Array(byTarget.values))
             var begun: [(Item, InstallID, InstallPipeline)] = []
             var reports = refused.map { (Report($0.source, id: nil, $0.error), ExitCode($0.error)) }
@@ -78,7 +79,10 @@ struct InstallRun: Sendable {
             }
             return (reports, session)
         }
-        await Task { await downloader.close() }.value
+        await Task {
+            await downloader.close()
+            await air?.close()
+        }.value
         return try await finish(reports, session, told: refused.count)
     }
 
@@ -95,7 +99,8 @@ struct InstallRun: Sendable {
     private func pipelines(
         for items: [Item],
         _ downloader: Downloader,
-        _ session: Session
+        _ session: Session,
+        _ air: AirDesk?
     ) async throws -> [TargetChoice: InstallPipeline] {
         let signer = invocation.signer(cache: invocation.archiveCache)
         let files = try invocation.installFiles()
@@ -105,7 +110,7 @@ struct InstallRun: Sendable {
             pipelines[target] = InstallPipeline(
                 downloader: downloader,
                 signer: signer,
-                installer: Installer(target: target.target),
+                installer: Installer(target: try target.target(air)),
                 center: session.center,
                 workFolder: files.workFolder,
                 record: record,

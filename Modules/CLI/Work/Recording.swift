@@ -81,6 +81,7 @@ extension RecordedInstall {
     var stateWord: String {
         switch outcome {
         case .installed: return "installed"
+        case .delivered: return "delivered"
         case .failed: return "failed"
         case .cancelled: return "cancelled"
         case nil: break

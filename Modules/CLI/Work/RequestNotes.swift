@@ -15,6 +15,8 @@ extension Invocation {
         for option in Install.verb.options where arguments.flagIfDescribed(option.name) {
             switch option.name {
             case Option.reporter.name, Option.json.name, Option.noRecord.name: continue
+            // How phones reach this process is no matter of the install.
+            case let name where ServingPlace.options.contains(where: { $0.name == name }): continue
             case Option.source.name: options[option.name] = try lastingList().map { [$0.text] }
             case Option.passwordFile.name where !isLasting(arguments.required(option.name)): continue
             // What ended with this process: without it a server says that it wants one.

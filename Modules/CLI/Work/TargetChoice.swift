@@ -12,11 +12,15 @@ enum TargetChoice: Sendable, Hashable {
     /// The device of that UDID; `nil` for the one that is connected.
     case device(String?)
 
+    /// Phones that open a link.
+    case ota
+
     /// How each kind is written.
     static let forms: [ValueKind.Form] = [
         .init(text: "folder:", rest: .folder),
         .init(text: "device", summary: "the one that is connected"),
         .init(text: "device:", rest: .word("UDID")),
+        .init(text: "ota", summary: "phones that open a link"),
     ]
 
     /// Reads what `--to` was given.
@@ -25,6 +29,8 @@ enum TargetChoice: Sendable, Hashable {
             self = .folder(folder)
         } else if text == "device" {
             self = .device(nil)
+        } else if text == "ota" {
+            self = .ota
         } else if let identifier = text.after("device:") {
             self = .device(identifier)
         } else {
@@ -41,6 +47,7 @@ enum TargetChoice: Sendable, Hashable {
         switch self {
         case .folder(let folder): "folder:" + folder
         case .device(let identifier): identifier.map { "device:" + $0 } ?? "device"
+        case .ota: "ota"
         }
     }
 
@@ -48,15 +55,18 @@ enum TargetChoice: Sendable, Hashable {
     func lasting(_ absolute: (String) throws -> String) rethrows -> TargetChoice {
         switch self {
         case .folder(let folder): .folder(try absolute(folder))
-        case .device: self
+        case .device, .ota: self
         }
     }
 
-    /// What installs there.
-    var target: any InstallTarget {
+    /// What installs there; `air` is what phones are served by, where they are.
+    func target(_ air: AirDesk?) throws(InstallError) -> any InstallTarget {
         switch self {
-        case .folder(let folder): FolderTarget(folder: folder)
-        case .device(let identifier): DeviceTarget(identifier: identifier)
+        case .ota:
+            guard let air else { throw InstallError(.target, "ota: nothing serves phones here.") }
+            return air.target
+        case .folder(let folder): return FolderTarget(folder: folder)
+        case .device(let identifier): return DeviceTarget(identifier: identifier)
         }
     }
 
@@ -71,7 +81,7 @@ enum TargetChoice: Sendable, Hashable {
     /// Looks whether it can be installed there at all, before anything is fetched.
     func check() async throws {
         switch self {
-        case .folder: break
+        case .folder, .ota: break
         case .device(let identifier): _ = try await Device.find(identifier)
         }
     }

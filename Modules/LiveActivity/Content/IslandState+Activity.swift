@@ -44,7 +44,7 @@ extension IslandState {
             switch install.outcome {
             case nil: running.append(upTo: maximumItems, install)
             case .failed: failed.append(upTo: maximumItems, install)
-            case .installed, .cancelled: ended.append(upTo: maximumItems, install)
+            case .installed, .delivered, .cancelled: ended.append(upTo: maximumItems, install)
             }
             if running.count == maximumItems { break }
         }
@@ -68,7 +68,7 @@ extension IslandStage {
     /// Where an install is, or how it ended.
     public init(_ install: Install) {
         switch install.outcome {
-        case .installed: self = .installed
+        case .installed, .delivered: self = .installed
         case .failed: self = .failed
         case .cancelled: self = .stopped
         case nil:

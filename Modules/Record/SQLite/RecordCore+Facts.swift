@@ -98,6 +98,17 @@ extension RecordCore {
             values + [.number(time), .text(id.rawValue), .text(try run())]
         )
         guard database.changes == 0 else { return }
+        if case .finished(.installed(let location)) = fact {
+            // Nobody runs it any more: the app itself has reported.
+            try database.run(
+                """
+                UPDATE install SET outcome = 'installed', location = coalesce(?, location), changed_at = ?
+                WHERE id = ? AND outcome = 'delivered'
+                """,
+                [.optional(location), .number(time), .text(id.rawValue)]
+            )
+            guard database.changes == 0 else { return }
+        }
         // Nobody takes an install from a process that lives: it has ended, or was deleted by hand.
         let there = try database.number("SELECT outcome IS NOT NULL FROM install WHERE id = ?", [.text(id.rawValue)])
         throw there == nil
@@ -136,6 +147,8 @@ extension RecordCore {
             switch outcome {
             case .installed(let location):
                 return (end, [.text("installed"), .optional(location), .null, .null, .null, time])
+            case .delivered(let location):
+                return (end, [.text("delivered"), .optional(location), .null, .null, .null, time])
             case .cancelled:
                 return (end, [.text("cancelled"), .null, .null, .null, .null, time])
             case .failed(let failure):

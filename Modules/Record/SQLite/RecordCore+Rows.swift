@@ -78,6 +78,7 @@ extension RecordCore {
     private static func outcome(_ row: Database.Row) -> Outcome? {
         switch row.text(21) {
         case "installed": .installed(location: row.text(22))
+        case "delivered": .delivered(location: row.text(22))
         case "cancelled": .cancelled
         case "failed":
             .failed(
