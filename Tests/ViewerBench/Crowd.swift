@@ -123,7 +123,7 @@ final class Crowd {
         }
         guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
         let head =
-            "GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(Main.token.revealed)\r\n\r\n"
+            "GET /api/v1/events HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(Main.token.revealed)\r\n\r\n"
         _ = Array(head.utf8).withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         return descriptor
     }
