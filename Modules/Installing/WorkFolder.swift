@@ -21,6 +21,15 @@ final class WorkFolder {
 
     /// Makes a new one in `folder`.
     init(in folder: String) throws(FileFailure) {
+        // Whoever sweeps meanwhile sees by this lock that a folder without one may be about to get it.
+        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if parent >= 0 { close(parent) } }
+        // A sweep has it for an instant. Somebody else's may last, and keeps sweeps from taking what is young.
+        var tries = 50
+        while parent >= 0, tries > 0, flock(parent, LOCK_SH | LOCK_NB) != 0 {
+            tries -= 1
+            usleep(1_000)
+        }
         path = folder + "/" + Self.prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         guard mkdir(path, 0o700) == 0 else { throw FileFailure("write to", folder, errorNumber: errno) }
         lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -92,6 +101,11 @@ final class WorkFolder {
 
     /// Removes what killed processes left in `folder`.
     static func sweep(in folder: String) {
+        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if parent >= 0 { close(parent) } }
+        // Then nobody is between making a folder and locking it. Where it cannot be had, the mode and the age tell.
+        let isAlone = parent >= 0 && flock(parent, LOCK_EX | LOCK_NB) == 0
+        var dead: [(path: String, descriptor: Int32)] = []
         for name in names(in: folder) where name.hasPrefix(prefix) {
             let path = folder + "/" + name
             if name.hasPrefix(asidePrefix) {
@@ -105,13 +119,20 @@ final class WorkFolder {
                 var status = stat()
                 // Mode 0700 is a folder that its process is about to lock.
                 let isYoung =
-                    fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o700
+                    !isAlone && fstat(descriptor, &status) == 0 && status.st_mode & 0o777 == 0o700
                     && time(nil) - time_t(status.st_mtim.tv_sec) < 60
                 if !isYoung {
-                    remove(path)
+                    dead.append((path, descriptor))
+                    continue
                 }
             }
             close(descriptor)
+        }
+        // Others may make theirs while these are removed, which takes its time.
+        if isAlone { flock(parent, LOCK_UN) }
+        for folder in dead {
+            remove(folder.path)
+            close(folder.descriptor)
         }
     }
 

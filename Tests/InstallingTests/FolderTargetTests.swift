@@ -254,16 +254,8 @@ struct `What a killed install leaves` {
         let other = try make(".other", in: place, mode: 0o755)
         let live = try make(".ferry-live", in: place, mode: 0o755)
 
-        // Another process holds the lock until it is let go.
-        let holder = Process()
-        let (input, output) = (Pipe(), Pipe())
-        holder.executableURL = URL(fileURLWithPath: flock.path)
-        holder.arguments = ["-x", live, "sh", "-c", "echo locked; read line"]
-        holder.standardInput = input
-        holder.standardOutput = output
-        try holder.run()
-        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "locked\n")
-
+        // Another process holds the lock until it is let go, and one on the folder, as one that makes another.
+        let holder = try Holder(flock, ["-x", live, flock.path, "-s", place.target.folder])
         try await place.install(app())
         let files = FileManager.default
         #expect(!files.fileExists(atPath: dead))
@@ -274,10 +266,44 @@ struct `What a killed install leaves` {
         // The links in it were not followed.
         #expect(files.fileExists(atPath: place.folder.path("a.ipa")))
 
-        try input.fileHandleForWriting.close()
-        holder.waitUntilExit()
+        try holder.letGo()
         try await place.install(app())
         #expect(!files.fileExists(atPath: live))
+        // Nobody is about to lock it.
+        #expect(!files.fileExists(atPath: young))
+    }
+
+    @Test func `is made and swept though somebody else has locked the target`() async throws {
+        let place = try Place()
+        let flock = try #require(Tool("flock"))
+        let dead = try make(".ferry-dead", in: place, mode: 0o755)
+        let young = try make(".ferry-young", in: place, mode: 0o700)
+        let holder = try Holder(flock, ["-x", place.target.folder])
+        try await place.install(app())
+        #expect(!FileManager.default.fileExists(atPath: dead))
+        #expect(FileManager.default.fileExists(atPath: young))
+        try holder.letGo()
+    }
+
+    /// A process that has locks until it is let go.
+    private struct Holder {
+        private let process = Process()
+        private let input = Pipe()
+
+        init(_ flock: Tool, _ arguments: [String]) throws {
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: flock.path)
+            process.arguments = arguments + ["sh", "-c", "echo locked; read line"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "locked\n")
+        }
+
+        func letGo() throws {
+            try input.fileHandleForWriting.close()
+            process.waitUntilExit()
+        }
     }
 
     @Test func `does not hinder many installs at once`() async throws {

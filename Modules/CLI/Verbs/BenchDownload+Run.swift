@@ -93,7 +93,7 @@ extension BenchDownload {
             lines.append(
                 (
                     "aria2c -x\(others)",
-                    "\(environment) aria2c -q -x\(others) -s\(others) -k1M --file-allocation=none --retry-wait=0 -m0 "
+                    "\(environment) aria2c -q -x\(others) -s\(others) -k1M --file-allocation=none --retry-wait=0 -m1000 "
                         + "--no-conf --allow-overwrite=true -d / -o {out} '\(url)'"
                 )
             )
