@@ -212,6 +212,25 @@ def markup(stage):
     equal(page.eval("document.querySelectorAll('.install b, .install img[src=x], .island b').length + (window.harmed ?? 0)"), 0)
 
 
+@check("what the record has is shown when it is asked for, and what was interrupted at once")
+def earlier(stage):
+    server, page = stage.open()
+    old = {"title": "Old", "held": False, "addedAt": iso(time.time() - 9_000), "hasArchive": False}
+    server.unfinished = [{**old, "id": "cut", "title": "Cut", "stage": "downloading", "fraction": 0.2, "running": False, "canRetry": True},
+                         {**old, "id": "elsewhere", "stage": "downloading", "fraction": 0.2, "running": True}]
+    server.earlier = [{**old, "id": "old", "stage": "finished", "outcome": "installed", "finishedAt": iso(time.time() - 7_300)}]
+    page.call("Page.reload")
+    page.wait_text("#install-cut .install-status", "Interrupted while downloading")
+    page.wait("document.querySelector('#install-cut [data-verb=retry]').checkVisibility()")
+    page.click("#earlier")
+    page.wait_text("#install-old .install-status", "Installed · 2 h ago")
+    # What another process does comes with no events, and would stand still here.
+    equal(page.eval("document.querySelectorAll('.install').length"), 2)
+    server.send("state", {"installs": [], "island": server.island()})
+    server.put("new", kind="added", title="New")
+    page.wait("document.querySelector('#install-new') && document.querySelector('#install-old')")
+
+
 @check("orders go where they are to go")
 def orders(stage):
     stage.batch()

@@ -52,6 +52,7 @@ class StandIn:
     def __init__(self, port=0):
         self.lock = threading.RLock()
         self.installs = {}
+        self.unfinished = []
         self.earlier = []
         self.icons = {}
         self.tokens = {"look": "viewer", "act": "admin"}
@@ -338,7 +339,7 @@ class RequestHandler(BaseHTTPRequestHandler):
     def get_installs(self, parts, values, role):
         state = self.server_state
         if not parts:
-            listed = list(state.installs.values()) + (state.earlier if values.get("all") else [])
+            listed = list(state.installs.values()) + state.unfinished + (state.earlier if values.get("all") else [])
             return self.answer(200, {"installs": listed, "lastEventID": f"e-{state.seq}"})
         install = state.installs.get(parts[0])
         if install is None:

@@ -94,7 +94,7 @@ class Parcel {
     #showPlan(isOpen) {
         const app = this.plan.app ?? {};
         const isRefused = (this.plan.refusals?.length ?? 0) > 0;
-        if (app.name) setText(this.#part.name, [app.name, app.version].filter(Boolean).join(" "));
+        if (app.name) setText(this.#part.name, [app.name.replace(/\.app$/, ""), app.version].filter(Boolean).join(" "));
         this.#show(isRefused ? "refused" : "ready", [app.identifier, bytes(this.file.size)].filter(Boolean).join(" · "));
         const summary = el("summary", { text: planSummary(this.plan) });
         this.#part.result.replaceChildren(el("details", { open: isOpen || isRefused }, summary, planView(this.plan)));

@@ -1,5 +1,7 @@
 // What the server last said: every install by its id, and the island.
 
+import { isFinished } from "./words.js";
+
 /** The keys that an event `progress` carries; one that it leaves out is no longer known. */
 const progressKeys = ["fraction", "progress", "bytesPerSecond", "finishAt", "label"];
 
@@ -53,10 +55,10 @@ export class Store extends EventTarget {
         this.#tell("changed", install.id);
     }
 
-    /** Takes installs of the record that are not listed any more. */
+    /** Takes installs of the record: those that nothing is done for, as of others no events come. */
     putEarlier(installs) {
         for (const install of installs) {
-            if (this.installs.has(install.id)) continue;
+            if (this.installs.has(install.id) || !isFinished(install)) continue;
             this.#earlier.add(install.id);
             this.installs.set(install.id, install);
         }
