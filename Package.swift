@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "FerryActivity", targets: ["FerryActivity"]),
         .library(name: "FerryCatalog", targets: ["FerryCatalog", "FerryAppBundle", "FerryPropertyList", "FerryWeb"]),
         .library(name: "FerryCertificates", targets: ["FerryCertificates", "FerryCodeSignature", "FerryWeb"]),
+        .library(name: "FerryCommandReporter", targets: ["FerryCommandReporter"]),
         .library(name: "FerryDownload", targets: ["FerryDownload"]),
         .library(name: "FerryIcons", targets: ["FerryIcons"]),
         .library(name: "FerryInstalling", targets: ["FerryInstalling"]),
@@ -64,6 +65,7 @@ let package = Package(
         .library(name: "FerryPipeline", targets: ["FerryPipeline", "FerryRecord"]),
         .library(name: "FerrySigning", targets: ["FerrySigning", "FerryCodeSignature", "FerryAppBundle"]),
         .library(name: "FerryTerminalReporter", targets: ["FerryTerminalReporter"]),
+        .library(name: "FerryWebReporter", targets: ["FerryWebReporter"]),
     ],
     targets: [
         // Ground
@@ -71,6 +73,7 @@ let package = Package(
         system("CCurl", "libcurl", "libcurl4-openssl-dev"),
         system("CDeflate", "libdeflate", "libdeflate-dev"),
         system("CKernel", nil, "libc6-dev"),
+        system("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
         system("CNghttp2", "libnghttp2", "libnghttp2-dev"),
         system("COpenSSL", "openssl", "libssl-dev"),
         system("CPng", "libpng", "libpng-dev"),
@@ -95,7 +98,8 @@ let package = Package(
         // The push service
         module("APNs", ["FerryBytes", "CNghttp2", "COpenSSL"]),
 
-        // Small things on the web
+        // A server, and small things on the web
+        module("HTTP", ["FerryBytes", "CMicroHTTPD"]),
         module("Web", ["FerryBytes", "CCurl"]),
 
         // Stages
@@ -116,8 +120,10 @@ let package = Package(
 
         // Plugins
         plugin("APNsReporter", ["FerryAPNs", "FerryBytes", "FerryLiveActivity"]),
+        plugin("CommandReporter", ["CKernel", "FerryBytes"]),
         plugin("JSONLogReporter"),
         plugin("TerminalReporter"),
+        plugin("WebReporter", ["FerryBytes", "FerryLiveActivity"]),
 
         // Top
         module(
@@ -128,14 +134,25 @@ let package = Package(
                 "FerryActivity", "FerryRecord",
             ]
         ),
+        .target(
+            name: "FerryServer",
+            dependencies: [
+                "FerryActivity", "FerryBytes", "FerryCodeSignature", "FerryHTTP", "FerryPipeline", "FerryPropertyList",
+                "FerryRecord", "FerrySigning", "FerryWebReporter",
+            ],
+            path: "Modules/Server",
+            resources: [.embedInCode("Pages"), .embedInCode("openapi.json")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "ferry",
             dependencies: [
                 "CKernel", "FerryAPNs", "FerryAPNsReporter", "FerryActivity", "FerryAppBundle", "FerryBytes",
-                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryDownload", "FerryIcons",
-                "FerryInstalling",
+                "FerryCatalog", "FerryCertificates", "FerryCodeSignature", "FerryCommandReporter", "FerryDownload",
+                "FerryHTTP", "FerryIcons", "FerryInstalling",
                 "FerryJSONLogReporter", "FerryLiveActivity", "FerryPipeline", "FerryPropertyList", "FerryRecord",
-                "FerrySample", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerrySample", "FerryServer", "FerrySigning", "FerryStandInAPNs", "FerryTerminalReporter", "FerryWeb",
+                "FerryWebReporter",
             ],
             path: "Modules/CLI",
             swiftSettings: settings
@@ -234,7 +251,9 @@ let package = Package(
             "CodeSignature",
             ["COpenSSL", "FerryBytes", "FerryMachO", "FerryPropertyList", "FerrySample", "TestKit"]
         ),
+        tests("CommandReporter", ["FerryActivity", "FerryBytes", "TestKit"]),
         tests("Download", ["FerryBytes", "FerryWeb", "COpenSSL", "TestKit", "ferry-download-probe"]),
+        tests("HTTP", ["FerryBytes", "TestKit"]),
         tests("Icons", ["FerryBytes", "FerrySample", "CZlib", "TestKit"]),
         tests("Installing", ["FerryAppBundle", "FerryBytes", "FerrySample", "FerryZip", "TestKit"]),
         tests("JSONLogReporter", ["FerryActivity", "TestKit"]),
@@ -260,6 +279,7 @@ let package = Package(
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),
         tests("Web", ["FerryBytes", "TestKit"]),
+        tests("WebReporter", ["FerryActivity", "FerryLiveActivity", "TestKit"]),
         tests("Zip", ["FerryBytes", "CZlib", "CDeflate", "TestKit"]),
     ]
 )

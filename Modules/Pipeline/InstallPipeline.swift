@@ -90,8 +90,16 @@ public actor InstallPipeline {
     public var unfinishedCount: Int { jobs.count }
 
     /// Begins an install; it goes on by itself until it ends, is cancelled, or is interrupted.
-    public func submit(_ request: InstallRequest) async -> InstallID {
-        let id = InstallID.random()
+    ///
+    /// - Parameters:
+    ///   - id: Its name, which no other install has.
+    ///   - held: Whether nothing moves until it is released.
+    @discardableResult
+    public func submit(
+        _ request: InstallRequest,
+        as id: InstallID = .random(),
+        held: Bool = false
+    ) async -> InstallID {
         let title = request.title ?? Self.title(request.source)
         jobs[id] = Job()
         var failure: RecordError?
@@ -106,6 +114,8 @@ public actor InstallPipeline {
             }
         }
         await center.send(.added(id, title: title))
+        // Before it begins, so that not a byte is asked for.
+        if held { await hold(id) }
         begin(id, request, after: nil, failure)
         return id
     }

@@ -179,9 +179,11 @@ private let endings = Program(
                                         given several times
                       --reporter WHERE  where to show how far it is:
                                         terminal, json:FILE, json:- (JSON
-                                        lines on standard output) or
-                                        apns:FILE (a phone's Live Activity);
-                                        may be given several times
+                                        lines on standard output), apns:FILE
+                                        (a phone's Live Activity) or
+                                        exec:PROGRAM (a program of yours
+                                        that reads JSON lines); may be given
+                                        several times
                       --json            print the result, and any error, as
                                         one line of JSON
                   -h, --help            show this help

@@ -132,6 +132,7 @@ import Testing
             ([], false, true, []),
             (["json:-", "terminal", "json:-"], true, false, [.jsonOutput, .terminal]),
             (["json:a:b"], true, true, [.jsonFile("a:b")]),
+            (["exec:say --to 'a b'"], true, true, [.program("say --to 'a b'")]),
         ] as [([String], Bool, Bool, [ReporterChoice])]
     )
     func `name the reporters`(

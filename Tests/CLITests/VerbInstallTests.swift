@@ -95,6 +95,23 @@ struct `ferry install` {
         #expect(try await Python.lines(ferry.home.read("out/log.json")) >= 6)
     }
 
+    @Test func `tells a program, and passes on what it says`() async throws {
+        let ferry = try Command()
+        let log = try ferry.out("told")
+        let source = ferry.kit.path("Harbour.ipa")
+        let program = "exec:sh -c 'echo hello >&2; exec cat > \(log)'"
+        let result = try await ferry.run(arguments(ferry, [source], ["--reporter", program]))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text == location(ferry) + "\n")
+        #expect(result.errors.contains("sh: hello\n"))
+        #expect(try await Python.lines(ferry.home.read("out/told")) >= 6)
+        #expect(String(decoding: try ferry.home.read("out/told"), as: UTF8.self).contains(#""kind":"closed""#))
+
+        let none = try await ferry.run(arguments(ferry, [source], ["--reporter", "exec:no-such-program"]))
+        #expect(none.status == 1)
+        #expect(none.errors.contains("there is no such program on the PATH"))
+    }
+
     @Test(arguments: [[], ["--json"]])
     func `writes nothing but JSON lines to standard output where it is asked for them`(more: [String]) async throws {
         let ferry = try Command()

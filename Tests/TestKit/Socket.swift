@@ -5,8 +5,9 @@ import Glibc
 #endif
 
 /// A blocking TCP socket on loopback, for servers of tests; closed with its last reference.
-final class Socket: Sendable {
-    let descriptor: Int32
+public final class Socket: Sendable {
+    /// The socket's number, which is closed with this object.
+    public let descriptor: Int32
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -17,7 +18,7 @@ final class Socket: Sendable {
     }
 
     /// Listens on a free port of 127.0.0.1.
-    static func listen() throws -> (Socket, port: Int) {
+    public static func listen() throws -> (Socket, port: Int) {
         let socket = try stream()
         var address = loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -32,7 +33,7 @@ final class Socket: Sendable {
     }
 
     /// Connects to a port of 127.0.0.1.
-    static func connect(port: Int) throws -> Socket {
+    public static func connect(port: Int) throws -> Socket {
         let socket = try stream()
         var address = loopback(port: UInt16(port))
         let result = withUnsafePointer(to: &address) { pointer in
@@ -45,7 +46,7 @@ final class Socket: Sendable {
     }
 
     /// The next connection; `nil` when listening has ended.
-    func accept() -> Socket? {
+    public func accept() -> Socket? {
         let accepted = Glibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else { return nil }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
@@ -53,14 +54,14 @@ final class Socket: Sendable {
     }
 
     /// Some bytes; empty at the end and on an error.
-    func read(_ limit: Int = 64 << 10) -> [UInt8] {
+    public func read(_ limit: Int = 64 << 10) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             count = max(0, recv(descriptor, buffer.baseAddress, limit, 0))
         }
     }
 
     /// Sends all bytes; says how many were taken before the other side went.
-    func write(_ bytes: ArraySlice<UInt8>) -> Int {
+    public func write(_ bytes: ArraySlice<UInt8>) -> Int {
         bytes.withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count, let base = buffer.baseAddress {
@@ -73,7 +74,7 @@ final class Socket: Sendable {
     }
 
     /// Ends both directions, which wakes whoever reads or accepts.
-    func shutDown() {
+    public func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 

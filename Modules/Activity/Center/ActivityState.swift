@@ -28,8 +28,13 @@ struct ActivityState: Sendable {
 
     /// The state before the facts that make up `other`: the same activity, without its installs.
     init(before other: ActivityState) {
-        activity.number = other.activity.number
-        activity.unlisted = other.activity.unlisted
+        self.init(before: other.activity)
+    }
+
+    /// The same before the facts that make up `other`.
+    init(before other: Activity) {
+        activity.number = other.number
+        activity.unlisted = other.unlisted
     }
 
     /// Applies `event`; `bytesPerSecond` is the rate of its install after it, where one is known.

@@ -226,6 +226,31 @@ extension Activity {
     }
 }
 
+extension Activity {
+    /// The updates that a reader gets who comes now, for one that has to be told everything again; then its progress.
+    package var retelling: [ActivityUpdate] {
+        var state = ActivityState(before: self)
+        var updates: [ActivityUpdate] = []
+        for entry in prelude {
+            _ = state.apply(entry.event, at: entry.date)
+            updates.append(
+                ActivityUpdate(
+                    sequence: UInt64(updates.count + 1),
+                    date: entry.date,
+                    fact: entry.fact,
+                    activity: state.activity
+                )
+            )
+        }
+        if let measuredAt {
+            updates.append(
+                ActivityUpdate(sequence: UInt64(updates.count + 1), date: measuredAt, fact: nil, activity: self)
+            )
+        }
+        return updates
+    }
+}
+
 extension Install {
     fileprivate var prelude: [(event: ActivityEvent, fact: Fact, date: Date)] {
         var prelude: [(event: ActivityEvent, fact: Fact, date: Date)] = []

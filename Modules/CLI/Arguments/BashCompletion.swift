@@ -62,7 +62,7 @@ enum BashCompletion {
             case .forms(let forms):
                 let words = (["_@NAME@_words"] + forms.map(\.text)).joined(separator: " ")
                 let rests = forms.filter { $0.rest != .nothing }.map { form in
-                    "; _@NAME@_\(form.rest == .file ? "files" : "folders") \(form.text)"
+                    "; _@NAME@_\(form.rest == .folder ? "folders" : "files") \(form.text)"
                 }
                 return words + rests.joined()
             }

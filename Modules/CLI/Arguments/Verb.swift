@@ -135,6 +135,7 @@ enum ValueKind: Sendable {
             case nothing
             case file
             case folder
+            case program
         }
 
         /// The fixed text: `terminal`, `json:`.
@@ -150,6 +151,7 @@ enum ValueKind: Sendable {
             case .nothing: text
             case .file: text + "FILE"
             case .folder: text + "DIR"
+            case .program: text + "PROGRAM"
             }
         }
 
@@ -157,7 +159,7 @@ enum ValueKind: Sendable {
         func matches(_ value: String) -> Bool {
             switch rest {
             case .nothing: value == text
-            case .file, .folder: value.hasPrefix(text) && value != text
+            case .file, .folder, .program: value.hasPrefix(text) && value != text
             }
         }
     }

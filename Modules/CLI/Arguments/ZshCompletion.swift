@@ -109,7 +109,7 @@ enum ZshCompletion {
             }
             var branches = ""
             for form in forms where form.rest != .nothing {
-                let what = form.rest == .file ? "_files" : "_files -/"
+                let what = form.rest == .folder ? "_files -/" : "_files"
                 branches += "if compset -P \(escaped(form.text, ":")); then \(what); el"
             }
             let words = forms.map { escaped($0.text, ":") }.joined(separator: " ")

@@ -8,9 +8,16 @@ enum ReporterChoice: Sendable, Equatable {
     case jsonOutput
     /// A Live Activity on the phone that a file describes.
     case apns(String)
+    /// JSON lines to a program, by its command line.
+    case program(String)
 
-    /// Whether it goes over a network, where the last word takes its time.
-    var isRemote: Bool { if case .apns = self { true } else { false } }
+    /// Whether it may go over a network, where the last word takes its time.
+    var isRemote: Bool {
+        switch self {
+        case .apns, .program: true
+        case .terminal, .jsonFile, .jsonOutput: false
+        }
+    }
 
     /// Takes a value that ``Option/reporter`` let pass; `nil` for anything else.
     init?(_ text: String) {
@@ -23,6 +30,7 @@ enum ReporterChoice: Sendable, Equatable {
             switch text[..<colon] {
             case "json": self = .jsonFile(path)
             case "apns": self = .apns(path)
+            case "exec": self = .program(path)
             default: return nil
             }
         }

@@ -85,7 +85,7 @@ extension Resume {
     }
 
     /// The source again, or the app of a list, once it is known that all of its address is there.
-    private static func source(_ install: RecordedInstall, url: String?, _ invocation: Invocation) throws -> String {
+    static func source(_ install: RecordedInstall, url: String?, _ invocation: Invocation) throws -> String {
         let request = install.request
         let place = request.list ?? request.source
         if let url {

@@ -80,6 +80,7 @@ extension Option {
             .init(text: "json:", rest: .file),
             .init(text: "json:-", summary: "JSON lines on standard output"),
             .init(text: "apns:", rest: .file, summary: "a phone's Live Activity"),
+            .init(text: "exec:", rest: .program, summary: "a program of yours that reads JSON lines"),
         ]),
         count: .repeated,
         help: "where to show how far it is"

@@ -32,7 +32,7 @@ extension SourceVerb {
         return .done
     }
 
-    private static func isMatch(_ app: AppSource.App, _ words: [String]) -> Bool {
+    static func isMatch(_ app: AppSource.App, _ words: [String]) -> Bool {
         guard !words.isEmpty else { return true }
         let text = [app.name, app.identifier, app.developer, app.subtitle].compactMap(\.self).joined(separator: "\n")
             .lowercased()

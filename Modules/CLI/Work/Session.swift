@@ -1,6 +1,7 @@
 import FerryAPNsReporter
 import FerryActivity
 import FerryBytes
+import FerryCommandReporter
 import FerryJSONLogReporter
 import FerrySigning
 import FerryTerminalReporter
@@ -50,6 +51,9 @@ struct Session: Sendable {
             case .jsonFile(let path): await center.attach(try JSONLogReporter(path: path), named: "json:" + path)
             case .jsonOutput: await center.attach(JSONLogReporter(descriptor: STDOUT_FILENO), named: "json:-")
             case .apns(let path): await center.attach(try invocation.island(path), named: "apns:" + path)
+            case .program(let command):
+                let reporter = try invocation.program(command)
+                await center.attach(reporter, named: "exec:" + reporter.name)
             }
         }
         let session = Session(
@@ -113,6 +117,13 @@ extension Invocation {
             clock: ContinuousClock(),
             now: { Date() }
         )
+    }
+
+    /// A reporter to the program of a command line; what it says goes where our errors go.
+    func program(_ command: String) throws(CommandReporterError) -> CommandReporter {
+        try CommandReporter(command: command, searchPath: environment["PATH"] ?? "/usr/bin:/bin") { [console] line in
+            console.note(line)
+        }
     }
 
     /// How many cores this process may use.

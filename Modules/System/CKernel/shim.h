@@ -1,5 +1,6 @@
 #pragma once
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -10,6 +11,9 @@ extern int renameat2(int old_folder, const char *old_path, int new_folder, const
 extern int syncfs(int descriptor);
 extern int malloc_trim(size_t pad);
 extern int mallopt(int parameter, int value);
+#ifdef __GLIBC__
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
+#endif
 // M_MMAP_THRESHOLD and M_ARENA_MAX of <malloc.h>.
 static const int ferry_mmap_threshold = -3;
 static const int ferry_arena_max = -8;

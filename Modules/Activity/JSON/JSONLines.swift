@@ -1,17 +1,15 @@
-import FerryActivity
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
 
-/// Makes lines of updates: one for each fact, and for progress one for each install now and then.
+/// Makes lines of JSON of updates: one for each fact, and for progress one for each install now and then.
 ///
 /// `docs/json-log.md` has the keys. A key is added with a new version of the log, and never changes its meaning.
-struct JSONLines {
+package struct JSONLines: Sendable {
     /// The version of the keys.
-    static let schema = 1
+    package static let schema = 1
 
     /// The least time between two lines of progress of an install, in seconds.
     private let pause: Double
@@ -19,12 +17,17 @@ struct JSONLines {
     /// When the progress of an install was told last, and what it was.
     private var told: [InstallID: (date: Date, progress: StageProgress)] = [:]
 
-    init(progressPerSecond: Double) {
+    package init(progressPerSecond: Double) {
         pause = progressPerSecond > 0 ? 1 / progressPerSecond : .infinity
     }
 
     /// The lines for an update, each with its end.
-    mutating func lines(for update: ActivityUpdate) -> [String] {
+    package mutating func lines(for update: ActivityUpdate) -> [String] {
+        objects(for: update).map(\.line)
+    }
+
+    /// The same before they are lines: the one of a fact, or those of progress.
+    package mutating func objects(for update: ActivityUpdate) -> [JSONObject] {
         guard let fact = update.fact else { return progress(update) }
         if let id = fact.installID, update.install?.isFinished != false { told[id] = nil }
         var object = begin(fact.kind, update)
@@ -43,7 +46,7 @@ struct JSONLines {
             object.add("install", id.rawValue)
             if let install = update.install { add(fact, install, to: &object) }
         }
-        return [object.line]
+        return [object]
     }
 
     private func add(_ fact: Fact, _ install: Install, to object: inout JSONObject) {
@@ -74,8 +77,8 @@ struct JSONLines {
         }
     }
 
-    private mutating func progress(_ update: ActivityUpdate) -> [String] {
-        var lines: [String] = []
+    private mutating func progress(_ update: ActivityUpdate) -> [JSONObject] {
+        var objects: [JSONObject] = []
         for install in update.activity.installs {
             guard let progress = install.progress else { continue }
             if let last = told[install.id] {
@@ -94,9 +97,9 @@ struct JSONLines {
             object.add("percent", progress.fraction.map { Int($0 * 100) })
             object.add("bytesPerSecond", install.bytesPerSecond.flatMap { Int64(exactly: $0.rounded()) })
             object.add("finishAt", install.finishAt?.isoText)
-            lines.append(object.line)
+            objects.append(object)
         }
-        return lines
+        return objects
     }
 
     private mutating func begin(_ kind: String, _ update: ActivityUpdate) -> JSONObject {

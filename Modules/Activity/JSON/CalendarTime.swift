@@ -1,12 +1,12 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 extension Date {
     /// The date as ISO 8601 in UTC with milliseconds, `2025-06-15T15:06:40.000Z`; `nil` outside the years 1 to 9999.
-    var isoText: String? {
+    package var isoText: String? {
         let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
         guard milliseconds >= -62_135_596_800_000, milliseconds < 253_402_300_800_000 else { return nil }
         let (days, time) = Int(milliseconds).flooredDivision(by: 86_400_000)

@@ -1,0 +1,103 @@
+import FerryBytes
+import FerryHTTP
+
+/// Lets requests in: those that mean this server, come with a token of the right role, and not too often.
+final class Gate: Sendable {
+    private struct Limits: Sendable {
+        var calls: RateLimit
+        var failures: RateLimit
+    }
+
+    private let keeper: TokenKeeper
+    private let hosts: Set<String>
+    private let limits: Guarded<Limits>
+    private let seconds: @Sendable () -> Double
+
+    /// - Parameter hosts: the names, without a port, by which this server may be asked.
+    init(
+        _ keeper: TokenKeeper,
+        hosts: Set<String>,
+        limits: ControlLimits,
+        seconds: @escaping @Sendable () -> Double
+    ) {
+        self.keeper = keeper
+        self.hosts = Set(hosts.map { $0.lowercased() })
+        self.seconds = seconds
+        self.limits = Guarded(
+            Limits(
+                calls: RateLimit(burst: limits.callBurst, perSecond: limits.callsPerSecond),
+                failures: RateLimit(burst: limits.failureBurst, perSecond: limits.failuresPerSecond)
+            )
+        )
+    }
+
+    /// Why a request is not for this server at all; `nil` for one that is.
+    ///
+    /// A page of somebody else's whose name leads here (DNS rebinding) is told from ours by its `Host` alone.
+    func misdirection(_ request: Request) -> Problem? {
+        let given = request.headers.all("Host")
+        if given.count == 1, hosts.contains(Self.name(given[0])) { return nil }
+        return Problem(
+            421,
+            given.count == 1
+                ? "This server is not known as “\(given[0].prefix(100).printable)”."
+                : "The request must have one field “Host”.",
+            remedy: "Use an address that ferry serve prints, or start it with --public-url or --host."
+        )
+    }
+
+    /// The host without its port.
+    static func name(_ host: String) -> String {
+        let host = host.lowercased()
+        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
+        return String(host.prefix { $0 != ":" })
+    }
+
+    /// The role of who asks, if it is enough; throws a ``Problem``.
+    func role(of request: Request, for need: Need) throws(Problem) -> Role {
+        let now = seconds()
+        let place = request.remoteAddress
+        if let wait = limits.withLock({ $0.failures.wait(place, at: now) }) {
+            throw .tooOften(wait, "There were too many wrong tokens from \(place).")
+        }
+        guard let token = Self.token(request) else {
+            throw Problem(
+                401,
+                "The request has no token.",
+                remedy: "Send “Authorization: Bearer TOKEN”; ferry serve prints a token, ferry token add makes one.",
+                headers: ["WWW-Authenticate": "Bearer realm=\"ferry\""]
+            )
+        }
+        guard let (_, role) = keeper.role(of: token) else {
+            _ = limits.withLock { $0.failures.take(place, at: now) }
+            throw Problem(
+                401,
+                "The token is not known here, or no longer.",
+                remedy:
+                    "Use the one that ferry serve printed when it was started last, or make one with ferry token add.",
+                headers: ["WWW-Authenticate": "Bearer realm=\"ferry\", error=\"invalid_token\""]
+            )
+        }
+        if let wait = limits.withLock({ $0.calls.take(token, at: now) }) {
+            throw .tooOften(wait, "There are too many calls with this token.")
+        }
+        guard role.may(need) else {
+            throw Problem(
+                403,
+                "A token with the role \(role.rawValue) may not do this.",
+                remedy: "Use one with the role \(need.words)."
+            )
+        }
+        return role
+    }
+
+    private static func token(_ request: Request) -> String? {
+        let fields = request.headers.all("Authorization")
+        guard fields.count == 1 else { return nil }
+        let parts = fields[0].split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, String(parts[0]).isSameToken(as: "Bearer"), parts[1].utf8.count <= 512 else {
+            return nil
+        }
+        return String(parts[1])
+    }
+}

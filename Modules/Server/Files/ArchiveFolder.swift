@@ -1,0 +1,33 @@
+import FerryBytes
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Signed archives that are kept for a while, to be fetched and checked.
+struct ArchiveFolder: Sendable {
+    let path: String
+    let limits: ControlLimits
+
+    /// Where a new one goes.
+    func newPath() -> String { path + "/" + InstallSecret.random() + ".ipa" }
+
+    /// Removes those that are too old or too many, the oldest first.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func sweep(at now: Double) {
+        let files = ((try? folderNames(path)) ?? []).filter { $0.hasSuffix(".ipa") }.compactMap { name in
+            var status = stat()
+            let file = path + "/" + name
+            return stat(file, &status) == 0 ? (file: file, time: Double(status.modified.tv_sec)) : nil
+        }.sorted { $0.time > $1.time }
+        for (index, entry) in files.enumerated() where index >= limits.archives || now - entry.time > limits.archiveAge
+        {
+            removeFile(entry.file)
+        }
+    }
+}
