@@ -204,8 +204,8 @@ export class Row {
 /** The words of the line below the bar. */
 function statusParts(install, now) {
     if (isFinished(install)) {
-        const where = install.outcome === "installed" || install.outcome === "delivered" ? install.location : "";
-        return [stageWords(install), ago(Date.parse(install.finishedAt), now), where];
+        // Where it is now is a path, often a long one: it stands in the details.
+        return [stageWords(install), ago(Date.parse(install.finishedAt), now)];
     }
     const step = install.step ? `${stageWords(install)}: ${install.step}` : stageWords(install);
     const progress = install.progress;
