@@ -96,7 +96,7 @@ async function save(install, node) {
 
 /** Pictures by install: each is fetched once, and only when its row comes into view. */
 const pictures = new Map();
-const waitingForView = new Map();
+const waitingForView = new WeakMap();
 const viewer = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;

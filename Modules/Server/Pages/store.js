@@ -5,6 +5,9 @@ import { isFinished } from "./words.js";
 /** The keys that an event `progress` carries; one that it leaves out is no longer known. */
 const progressKeys = ["fraction", "progress", "bytesPerSecond", "finishAt", "label"];
 
+/** So many installs are listed; of more, those that ended first go. */
+const longestList = 1_000;
+
 export class Store extends EventTarget {
     installs = new Map();
     island = null;
@@ -30,6 +33,7 @@ export class Store extends EventTarget {
                 if (install?.id) {
                     this.installs.set(install.id, install);
                     this.#tell("changed", install.id);
+                    if (this.installs.size > longestList) this.#shorten();
                 }
                 this.#tell("fact", data);
                 break;
@@ -71,6 +75,14 @@ export class Store extends EventTarget {
         this.#earlier.clear();
         this.#tell("all");
         this.#tell("island", null);
+    }
+
+    #shorten() {
+        for (const [id, install] of this.installs) {
+            if (this.installs.size <= longestList * 0.9) break;
+            if (isFinished(install)) this.installs.delete(id);
+        }
+        this.#tell("all");
     }
 
     #show(island) {
