@@ -38,6 +38,13 @@ def equal(found, wanted):
     expect(found == wanted, f"{found!r} is not {wanted!r}")
 
 
+def until(condition, words, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        expect(time.monotonic() < deadline, words)
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def files(**sizes):
     with tempfile.TemporaryDirectory(prefix="ferry-files-") as folder:
@@ -279,10 +286,7 @@ def results(stage):
         page.downloads_to(folder)
         page.click("#install-delta [data-verb=archive]")
         saved = pathlib.Path(folder, "Delta 1.6.ipa")
-        deadline = time.monotonic() + 20
-        while not saved.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        expect(saved.exists(), f"There is no {saved.name}, but {os.listdir(folder)}.")
+        until(saved.exists, f"There is no {saved.name}.")
         equal(saved.stat().st_size, 3_000_002)
     page.click("#install-delta [data-verb=link]")
     page.wait("document.querySelector('.qr').naturalWidth > 0")
@@ -359,9 +363,11 @@ def pause(stage):
     page.wait("document.querySelectorAll('[data-mood=held]').length === 2")
     page.screenshot("island-paused")
     equal(page.eval("document.querySelector('.island-expanded .island-hold').ariaLabel"), "Release everything")
-    page.key("p")
+    page.click(".island-expanded .island-hold")
     page.wait("document.querySelectorAll('[data-mood=running]').length === 2")
-    equal([line for line in server.requests if line.startswith("POST")], ["POST /api/v1/hold", "POST /api/v1/release"])
+    page.key("p")
+    page.wait("document.querySelectorAll('[data-mood=held]').length === 2")
+    equal([line for line in server.requests if line.startswith("POST")], ["POST /api/v1/hold", "POST /api/v1/release", "POST /api/v1/hold"])
 
 
 # Adding
@@ -438,6 +444,7 @@ def upload(stage):
         page.screenshot("upload")
         page.click(".parcel .bare")
         page.wait("!document.querySelector('.parcel')")
+    until(lambda: server.broken_uploads == 1, "The browser did not hang up.")
     expect(not server.uploads and "POST /api/v1/plan" not in server.requests, "It went on all the same.")
 
 
@@ -481,10 +488,12 @@ def lost(stage):
     page.wait_text("#banner-text", "The server is about to stop.")
     page.screenshot("lost")
     judge(page, "lost")
+    last = f"e-{server.seq}"
     server.put("lantern", kind="added", title="Lantern")
     server.refuses_events = False
     page.click("#banner-retry")
     page.wait("document.querySelector('#install-lantern') && document.getElementById('banner').hidden")
+    equal(server.last_ids, [None, last])
     # A server that was started anew does not know the event, and tells its whole state.
     server.installs.clear()
     server.put("delta", quiet=True, title="Delta")

@@ -69,6 +69,8 @@ class StandIn:
         self.uploads = {}
         self.upload_bytes_per_second = None
         self.requests = []
+        self.last_ids = []
+        self.broken_uploads = 0
         self.viewers = []
         self.sequence = 0
         self.seq = 0
@@ -373,7 +375,8 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
         inbox = queue.Queue()
         with state.lock:
-            last = int((self.headers.get("Last-Event-ID") or "e-0").split("-")[1])
+            state.last_ids.append(self.headers.get("Last-Event-ID"))
+            last = int((state.last_ids[-1] or "e-0").split("-")[1])
             if last:
                 for event in state.log:
                     if event[0] > last:
@@ -440,8 +443,13 @@ class RequestHandler(BaseHTTPRequestHandler):
         left = int(self.headers.get("Content-Length") or 0)
         received = 0
         while left > 0:
-            piece = self.rfile.read(min(left, 65_536))
+            try:
+                piece = self.rfile.read(min(left, 65_536))
+            except OSError:
+                piece = b""
             if not piece:
+                state.broken_uploads += 1
+                self.close_connection = True
                 return
             left -= len(piece)
             received += len(piece)
