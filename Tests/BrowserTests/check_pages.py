@@ -167,6 +167,9 @@ def words(stage):
     equal(status("delta"), "Ready for the phone · just now")
     equal(status("clip"), "Stopped · just now")
     page.wait_text("#install-notes .note", "expires in 3 days")
+    server.put("notes", kind="note", notes=["One.", "Two.", "Two.", "Three."])
+    page.wait_text("#install-notes", "1 earlier note is in the details.")
+    equal(page.eval("[...document.querySelectorAll('#install-notes .note span')].map(n => n.textContent)"), ["Two.", "Three."])
     page.wait("document.querySelector('#install-harbour img').naturalWidth === 58")
     bar = "document.querySelector('#install-harbour .bar')"
     equal(page.eval(f"{bar}.getAttribute('aria-valuetext')"), "Downloading, 41%")

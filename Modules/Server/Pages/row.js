@@ -10,6 +10,9 @@ const parts = [
     { stage: "installing", from: 0.9, to: 1 },
 ];
 
+/** So many notes stand below an install, the newest; the others are in its details. */
+const shownNotes = 2;
+
 export class Row {
     node;
     install;
@@ -154,15 +157,18 @@ export class Row {
         setText(this.#parts.status, statusParts(install, now).filter(Boolean).join(" · "));
     }
 
-    #showNotes(notes) {
+    #showNotes(all) {
         const { notes: place } = this.#parts;
-        const shown = notes.slice(-2);
+        // What is tried again and again says the same each time.
+        const notes = [...new Set(all)];
+        const shown = notes.slice(-shownNotes);
         const key = JSON.stringify([shown, notes.length]);
         if (place.dataset.key === key) return;
         place.dataset.key = key;
         const lines = shown.map((note) => el("p", { class: "note" }, icon("warning"), el("span", { text: note, dir: "auto" })));
         const hidden = notes.length - shown.length;
-        if (hidden > 0) lines.unshift(el("p", { class: "note quiet-text", text: `${hidden} earlier notes are in the details.` }));
+        const words = hidden === 1 ? "1 earlier note is in the details." : `${hidden} earlier notes are in the details.`;
+        if (hidden > 0) lines.unshift(el("p", { class: "note quiet-text", text: words }));
         place.replaceChildren(...lines);
     }
 
