@@ -218,6 +218,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ferry-viewers",
+            dependencies: [
+                "FerryActivity", "FerryBytes", "FerryDownload", "FerryHTTP", "FerryInstalling", "FerryPipeline",
+                "FerrySample", "FerryServer", "FerrySigning", "FerryWebReporter", "TestKit",
+            ],
+            path: "Tests/ViewerBench",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ferry-slow-line",
             dependencies: ["TestKit"],
             path: "Tests/SlowLine",
@@ -275,6 +284,13 @@ let package = Package(
             [
                 "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryPropertyList", "FerrySample",
                 "FerryZip", "TestKit",
+            ]
+        ),
+        tests(
+            "Server",
+            [
+                "FerryActivity", "FerryBytes", "FerryDownload", "FerryHTTP", "FerryInstalling", "FerryPipeline",
+                "FerryRecord", "FerrySample", "FerrySigning", "FerryWebReporter", "TestKit",
             ]
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),

@@ -46,6 +46,7 @@ extension Install {
     }
 
     private func addProgress(to object: inout JSONObject) {
+        object.add("step", step)
         object.add("fraction", fraction: fraction)
         if let progress {
             var part = JSONObject()
