@@ -143,7 +143,7 @@ export class Row {
             const filled = Math.min(Math.max((fraction - from) / (to - from), 0), 1);
             fills[index].style.setProperty("--filled", filled.toFixed(3));
             const isAtWork = state === "running" && install.stage === stage;
-            const isMeasured = stage === "downloading" ? known : Boolean(install.progress?.total);
+            const isMeasured = Boolean(install.progress?.total);
             setAttribute(fills[index].parentNode, "data-busy", isAtWork && !isMeasured);
         });
         setAttribute(bar, "aria-valuenow", known ? Math.round(fraction * 100) : null);
