@@ -240,9 +240,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BrowserTests",
-            dependencies: ["TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
             path: "Tests/BrowserTests",
-            exclude: ["browser.py", "check_pages.py", "looks.py", "stand_in.py"],
+            exclude: ["browser.py", "carry.py", "check_pages.py", "looks.py", "stand_in.py"],
             swiftSettings: settings
         ),
         tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),

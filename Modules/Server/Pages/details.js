@@ -22,7 +22,7 @@ export function fillDetails(place, install, { canLink, onLink }) {
     const parts = [
         el("dl", { class: "facts" }, ...facts.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value, dir: "auto" })])),
     ];
-    const notes = install.notes ?? [];
+    const notes = [...new Set(install.notes ?? [])];
     if (notes.length > 2) parts.push(el("ul", { class: "all-notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", { text: note, dir: "auto" }))));
     if (isFinished(install) && install.hasArchive) {
         const result = el("div", { class: "faults", "aria-live": "polite" });
