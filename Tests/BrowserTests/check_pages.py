@@ -598,6 +598,10 @@ def small(stage):
         page.click(f"#form-{form}")
         judge(page, f"360 wide, {form}")
         page.screenshot(f"small-{form}")
+    page.key("3")
+    for width in (768, 360):
+        page.resize(width, 740)
+        page.wait("Math.abs(document.querySelector('.island').offsetHeight - document.querySelector('.island-expanded').offsetHeight) < 2")
     page.key("1")
     page.eval("document.querySelector('#running').scrollIntoView()")
     page.screenshot("small-list")
