@@ -233,6 +233,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "ferry-viewers",
+            dependencies: [
+                "FerryActivity", "FerryBytes", "FerryDownload", "FerryHTTP", "FerryInstalling", "FerryPipeline",
+                "FerrySample", "FerryServer", "FerrySigning", "FerryWebReporter", "TestKit",
+            ],
+            path: "Tests/ViewerBench",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "ferry-slow-line",
             dependencies: ["TestKit"],
             path: "Tests/SlowLine",
@@ -264,9 +273,9 @@ let package = Package(
         ),
         .testTarget(
             name: "BrowserTests",
-            dependencies: ["TestKit"],
+            dependencies: ["ferry", "FerryBytes", "FerrySample", "TestKit"],
             path: "Tests/BrowserTests",
-            exclude: ["browser.py", "check_pages.py", "looks.py", "stand_in.py"],
+            exclude: ["browser.py", "carry.py", "check_pages.py", "looks.py", "stand_in.py"],
             swiftSettings: settings
         ),
         tests("APNs", ["FerryBytes", "FerryStandInAPNs", "TestKit"]),
@@ -321,6 +330,13 @@ let package = Package(
             [
                 "FerryAppBundle", "FerryBytes", "FerryCodeSignature", "FerryMachO", "FerryPropertyList", "FerrySample",
                 "FerryZip", "TestKit",
+            ]
+        ),
+        tests(
+            "Server",
+            [
+                "FerryActivity", "FerryBytes", "FerryDownload", "FerryHTTP", "FerryInstalling", "FerryPipeline",
+                "FerryRecord", "FerrySample", "FerrySigning", "FerryWebReporter", "TestKit",
             ]
         ),
         tests("TerminalReporter", ["FerryActivity", "TestKit"]),

@@ -1,9 +1,9 @@
 """Carries two apps through a real `ferry serve` by what a person does in the dashboard.
 
-    python3 carry.py ADDRESS ARCHIVE FERRY
+    python3 carry.py ADDRESS ARCHIVE FERRY [air]
 
-ADDRESS is the one that `ferry serve` printed, ARCHIVE the app, FERRY the command that judges what came out. Prints a line of
-JSON for each leg of the way, as `check_pages.py` does; the first that fails is the last.
+ADDRESS is the one that `ferry serve` printed, ARCHIVE the app, FERRY the command that judges what came out. With `air`, the
+server makes links for phones, and the way leads there. Prints a line of JSON for each leg of the way, as `check_pages.py` does; the first that fails is the last.
 """
 
 import http.server
@@ -14,6 +14,8 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 
 sys.dont_write_bytecode = True
 
@@ -171,6 +173,61 @@ class Way:
         self.page.wait("/Installed|Done|Delivered/.test(document.querySelector('.lock-card').textContent)")
         self.page.screenshot("carry-8-arrived")
 
+    def starts(self):
+        self.page.click("dialog .primary")
+        self.row("finished")
+        self.page.wait_text("#finished .install-status", "Ready for the phone")
+
+    def offers(self):
+        self.page.click("#finished [data-verb=link]")
+        self.page.wait("document.querySelector('.qr').naturalWidth > 0")
+        self.link = self.page.text(".link-address")
+        judge(self.page, "link")
+        self.page.screenshot("carry-air-link")
+        with urllib.request.urlopen(self.link, timeout=LONG) as answer:
+            text = answer.read().decode()
+        expect("itms-services://" in text and "Harbour" in text, f"A phone could not install it from there: {text[:2_000]}")
+
+    def renews(self):
+        self.page.click("dialog .dialog-foot .quiet:nth-of-type(2)")
+        self.page.wait(f"document.querySelector('.link-address').textContent !== {json.dumps(self.link)}")
+        expect(self.status(self.link) in (404, 410), "The old link still leads somewhere.")
+        self.link = self.page.text(".link-address")
+        expect(self.status(self.link) == 200, "The new one leads nowhere.")
+
+    def revokes(self):
+        self.page.click("dialog .danger")
+        self.page.wait("!document.querySelector('dialog')")
+        expect(self.status(self.link) in (404, 410), "It still leads somewhere.")
+        self.page.wait("!document.querySelector('#finished [data-verb=link]').checkVisibility()")
+        self.page.click("#finished [data-verb=details]")
+        self.page.click("#finished .check-line button:last-child")
+        self.page.wait("document.querySelector('.link-address')")
+        self.link = self.page.text(".link-address")
+        self.page.key("Escape")
+
+    def hears(self):
+        with urllib.request.urlopen(urllib.request.Request(self.link.rstrip("/") + "/installed", method="POST", data=b""), timeout=LONG) as answer:
+            expect(answer.status < 300, "The server does not want to know.")
+        self.page.wait_text("#finished .install-status", "Installed")
+
+    @staticmethod
+    def status(url):
+        try:
+            with urllib.request.urlopen(url, timeout=LONG) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    AIR_LEGS = [
+        ("the page opens with the token of its address", opens),
+        ("a dropped archive shows its plan", plans),
+        ("it is made ready for a phone", starts),
+        ("its link and the picture of it lead to the page that a phone opens", offers),
+        ("a new link ends the old one", renews),
+        ("a revoked link leads nowhere, and another can be made", revokes),
+        ("what the app reports is shown", hears),
+    ]
     LEGS = [
         ("the page opens with the token of its address", opens),
         ("a dropped archive shows its plan", plans),
@@ -189,7 +246,7 @@ def main():
     with Browser() as browser:
         way = Way(browser.page(), address, archive, ferry)
         try:
-            for name, leg in Way.LEGS:
+            for name, leg in Way.AIR_LEGS if sys.argv[4:] == ["air"] else Way.LEGS:
                 fault = None
                 try:
                     leg(way)

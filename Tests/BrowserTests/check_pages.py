@@ -38,6 +38,13 @@ def equal(found, wanted):
     expect(found == wanted, f"{found!r} is not {wanted!r}")
 
 
+def until(condition, words, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        expect(time.monotonic() < deadline, words)
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def files(**sizes):
     with tempfile.TemporaryDirectory(prefix="ferry-files-") as folder:
@@ -157,9 +164,12 @@ def words(stage):
     equal(status("gamma"), "Downloading · 3.0 MB · 900 kB/s")
     equal(status("compass"), "Failed while signing · just now")
     equal(page.text("#install-compass .install-error"), "Compass.app: no profile covers com.example.compass.\n\nAdd one with --profile.")
-    equal(status("delta"), "Ready for the phone · just now · /srv/delta")
+    equal(status("delta"), "Ready for the phone · just now")
     equal(status("clip"), "Stopped · just now")
     page.wait_text("#install-notes .note", "expires in 3 days")
+    server.put("notes", kind="note", notes=["One.", "Two.", "Two.", "Three."])
+    page.wait_text("#install-notes", "1 earlier note is in the details.")
+    equal(page.eval("[...document.querySelectorAll('#install-notes .note span')].map(n => n.textContent)"), ["Two.", "Three."])
     page.wait("document.querySelector('#install-harbour img').naturalWidth === 58")
     bar = "document.querySelector('#install-harbour .bar')"
     equal(page.eval(f"{bar}.getAttribute('aria-valuetext')"), "Downloading, 41%")
@@ -212,6 +222,25 @@ def markup(stage):
     equal(page.eval("document.querySelectorAll('.install b, .install img[src=x], .island b').length + (window.harmed ?? 0)"), 0)
 
 
+@check("what the record has is shown when it is asked for, and what was interrupted at once")
+def earlier(stage):
+    server, page = stage.open()
+    old = {"title": "Old", "held": False, "addedAt": iso(time.time() - 9_000), "hasArchive": False}
+    server.unfinished = [{**old, "id": "cut", "title": "Cut", "stage": "downloading", "fraction": 0.2, "running": False, "canRetry": True},
+                         {**old, "id": "elsewhere", "stage": "downloading", "fraction": 0.2, "running": True}]
+    server.earlier = [{**old, "id": "old", "stage": "finished", "outcome": "installed", "finishedAt": iso(time.time() - 7_300)}]
+    page.call("Page.reload")
+    page.wait_text("#install-cut .install-status", "Interrupted while downloading")
+    page.wait("document.querySelector('#install-cut [data-verb=retry]').checkVisibility()")
+    page.click("#earlier")
+    page.wait_text("#install-old .install-status", "Installed · 2 h ago")
+    # What another process does comes with no events, and would stand still here.
+    equal(page.eval("document.querySelectorAll('.install').length"), 2)
+    server.send("state", {"installs": [], "island": server.island()})
+    server.put("new", kind="added", title="New")
+    page.wait("document.querySelector('#install-new') && document.querySelector('#install-old')")
+
+
 @check("orders go where they are to go")
 def orders(stage):
     stage.batch()
@@ -260,18 +289,19 @@ def results(stage):
         page.downloads_to(folder)
         page.click("#install-delta [data-verb=archive]")
         saved = pathlib.Path(folder, "Delta 1.6.ipa")
-        deadline = time.monotonic() + 20
-        while not saved.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        expect(saved.exists(), f"There is no {saved.name}, but {os.listdir(folder)}.")
+        until(saved.exists, f"There is no {saved.name}.")
         equal(saved.stat().st_size, 3_000_002)
     page.click("#install-delta [data-verb=link]")
     page.wait("document.querySelector('.qr').naturalWidth > 0")
     expect("GET /i/abc/qr.svg" in server.requests, "The picture of the code is another one's.")
     judge(page, "link")
     page.screenshot("link")
+    # What is said while a dialog is open is in front of it.
+    page.click("dialog .quiet")
+    page.wait("(() => { const box = document.querySelector('.toast').getBoundingClientRect(); return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).closest('.toast') })()")
     page.click("dialog .danger")
     page.wait("!document.querySelector('dialog')")
+    page.wait("document.getElementById('said').parentNode === document.body")
     expect("DELETE /api/v1/installs/delta/link" in server.requests, "The link was not revoked.")
     page.wait("!document.querySelector('#install-delta [data-verb=link]').checkVisibility()")
     page.click("#install-delta [data-verb=details]")
@@ -336,9 +366,11 @@ def pause(stage):
     page.wait("document.querySelectorAll('[data-mood=held]').length === 2")
     page.screenshot("island-paused")
     equal(page.eval("document.querySelector('.island-expanded .island-hold').ariaLabel"), "Release everything")
-    page.key("p")
+    page.click(".island-expanded .island-hold")
     page.wait("document.querySelectorAll('[data-mood=running]').length === 2")
-    equal([line for line in server.requests if line.startswith("POST")], ["POST /api/v1/hold", "POST /api/v1/release"])
+    page.key("p")
+    page.wait("document.querySelectorAll('[data-mood=held]').length === 2")
+    equal([line for line in server.requests if line.startswith("POST")], ["POST /api/v1/hold", "POST /api/v1/release", "POST /api/v1/hold"])
 
 
 # Adding
@@ -360,6 +392,7 @@ def dropped(stage):
         page.drop_files(paths)
         page.wait_text(".plan", "net.example.pier")
         page.wait_text(".plan .warn", "push notifications are left out")
+        page.wait_text("dialog #said", "Harbour: 2 changes, 1 warning.")
         judge(page, "plan")
         page.screenshot("plan")
         expect(not any(line == "POST /api/v1/installs" for line in server.requests), "It started before it was told to.")
@@ -414,6 +447,7 @@ def upload(stage):
         page.screenshot("upload")
         page.click(".parcel .bare")
         page.wait("!document.querySelector('.parcel')")
+    until(lambda: server.broken_uploads == 1, "The browser did not hang up.")
     expect(not server.uploads and "POST /api/v1/plan" not in server.requests, "It went on all the same.")
 
 
@@ -457,10 +491,12 @@ def lost(stage):
     page.wait_text("#banner-text", "The server is about to stop.")
     page.screenshot("lost")
     judge(page, "lost")
+    last = f"e-{server.seq}"
     server.put("lantern", kind="added", title="Lantern")
     server.refuses_events = False
     page.click("#banner-retry")
     page.wait("document.querySelector('#install-lantern') && document.getElementById('banner').hidden")
+    equal(server.last_ids, [None, last])
     # A server that was started anew does not know the event, and tells its whole state.
     server.installs.clear()
     server.put("delta", quiet=True, title="Delta")
@@ -514,6 +550,14 @@ def keyboard(stage):
     page.wait("document.querySelectorAll('.install').length === 8")
     page.key("?")
     page.wait_text("dialog", "Hold or release everything")
+    page.click("#keys-on")
+    page.key("Escape")
+    page.wait("!document.querySelector('dialog')")
+    page.key("j")
+    page.key("p")
+    page.click("#help")
+    page.click("#keys-on")
+    expect(page.eval("document.activeElement.id === 'keys-on'") and not any("POST" in line for line in server.requests), "A key was heard.")
     judge(page, "keys")
     page.screenshot("keys")
     page.key("Escape")
@@ -554,6 +598,10 @@ def small(stage):
         page.click(f"#form-{form}")
         judge(page, f"360 wide, {form}")
         page.screenshot(f"small-{form}")
+    page.key("3")
+    for width in (768, 360):
+        page.resize(width, 740)
+        page.wait("Math.abs(document.querySelector('.island').offsetHeight - document.querySelector('.island-expanded').offsetHeight) < 2")
     page.key("1")
     page.eval("document.querySelector('#running').scrollIntoView()")
     page.screenshot("small-list")

@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 PAGES = pathlib.Path(__file__).resolve().parent.parent.parent / "Modules" / "Server" / "Pages"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -52,6 +52,7 @@ class StandIn:
     def __init__(self, port=0):
         self.lock = threading.RLock()
         self.installs = {}
+        self.unfinished = []
         self.earlier = []
         self.icons = {}
         self.tokens = {"look": "viewer", "act": "admin"}
@@ -68,6 +69,8 @@ class StandIn:
         self.uploads = {}
         self.upload_bytes_per_second = None
         self.requests = []
+        self.last_ids = []
+        self.broken_uploads = 0
         self.viewers = []
         self.sequence = 0
         self.seq = 0
@@ -338,7 +341,7 @@ class RequestHandler(BaseHTTPRequestHandler):
     def get_installs(self, parts, values, role):
         state = self.server_state
         if not parts:
-            listed = list(state.installs.values()) + (state.earlier if values.get("all") else [])
+            listed = list(state.installs.values()) + state.unfinished + (state.earlier if values.get("all") else [])
             return self.answer(200, {"installs": listed, "lastEventID": f"e-{state.seq}"})
         install = state.installs.get(parts[0])
         if install is None:
@@ -372,7 +375,8 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.end_headers()
         inbox = queue.Queue()
         with state.lock:
-            last = int((self.headers.get("Last-Event-ID") or "e-0").split("-")[1])
+            state.last_ids.append(self.headers.get("Last-Event-ID"))
+            last = int((state.last_ids[-1] or "e-0").split("-")[1])
             if last:
                 for event in state.log:
                     if event[0] > last:
@@ -439,8 +443,13 @@ class RequestHandler(BaseHTTPRequestHandler):
         left = int(self.headers.get("Content-Length") or 0)
         received = 0
         while left > 0:
-            piece = self.rfile.read(min(left, 65_536))
+            try:
+                piece = self.rfile.read(min(left, 65_536))
+            except OSError:
+                piece = b""
             if not piece:
+                state.broken_uploads += 1
+                self.close_connection = True
                 return
             left -= len(piece)
             received += len(piece)

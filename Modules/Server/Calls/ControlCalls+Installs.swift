@@ -9,7 +9,9 @@ extension ControlCalls {
     // MARK: Looking
 
     func list(_ request: Request) async throws -> Response {
-        let all = request.query("all") == "true"
+        let given = request.query("all") ?? "false"
+        guard ["true", "false"].contains(given) else { throw Problem(400, "“all” is neither true nor false.") }
+        let all = given == "true"
         // The id before the state: what came in between is told again, and changes nothing then.
         let lastEventID = services.web.lastEventID
         let activity = await services.center.activity

@@ -55,7 +55,7 @@ struct PageFiles: Sendable {
     static let headers: HeaderFields = [
         "Content-Security-Policy":
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-            + "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin",

@@ -74,8 +74,8 @@ actor UploadFolder {
             }
         }
         try await writing.add(piece)
+        guard await writing.count > 0 else { throw Problem(400, "The archive that was sent is empty.") }
         let (count, digest) = try await writing.end()
-        guard count > 0 else { throw Problem(400, "The archive that was sent is empty.") }
         let upload = Upload(
             id: id,
             name: Self.shown(name),
@@ -134,7 +134,7 @@ actor UploadFolder {
 private actor Writing {
     private let file: NewFile
     private let digester = Digester(.sha256)
-    private var count = 0
+    private(set) var count = 0
 
     init(_ file: NewFile) {
         self.file = file

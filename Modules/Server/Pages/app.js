@@ -96,7 +96,7 @@ async function save(install, node) {
 
 /** Pictures by install: each is fetched once, and only when its row comes into view. */
 const pictures = new Map();
-const waitingForView = new Map();
+const waitingForView = new WeakMap();
 const viewer = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
@@ -187,11 +187,13 @@ const stream = new EventStream({
         document.body.classList.remove("lost");
     },
     onEvent: (type, data) => {
-        if (type === "state" && !isLoaded) {
-            isLoaded = true;
-            setHidden(byID("earlier"), false);
-        }
         store.take(type, data);
+        if (type !== "state" || isLoaded) return;
+        isLoaded = true;
+        setHidden(byID("earlier"), false);
+        list.refresh();
+        // What an earlier process left undone is in the record alone. Without it the rest is as good.
+        api.get("installs").then((answer) => store.putEarlier(answer.installs ?? []), () => {});
     },
     onLost: (error) => {
         // An answer that is none of ours says more than that there is no connection.

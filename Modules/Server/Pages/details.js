@@ -22,7 +22,7 @@ export function fillDetails(place, install, { canLink, onLink }) {
     const parts = [
         el("dl", { class: "facts" }, ...facts.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value, dir: "auto" })])),
     ];
-    const notes = install.notes ?? [];
+    const notes = [...new Set(install.notes ?? [])];
     if (notes.length > 2) parts.push(el("ul", { class: "all-notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", { text: note, dir: "auto" }))));
     if (isFinished(install) && install.hasArchive) {
         const result = el("div", { class: "faults", "aria-live": "polite" });
@@ -85,7 +85,8 @@ export function showLink(install, { mayAct, onChange }) {
     const show = (link) => {
         const url = new URL(link.url, location.href);
         // The picture lies beside the page that the link leads to, and this server has both.
-        picture.src = new URL(`.${url.pathname.replace(/\/?$/, "/qr.svg")}`, document.baseURI);
+        const page = url.pathname.slice(Math.max(url.pathname.lastIndexOf("/i/"), 0));
+        picture.src = new URL(`.${page.replace(/\/?$/, "/qr.svg")}`, document.baseURI);
         address.href = url.href;
         setText(address, url.href);
         setText(expiry, link.expiresAt ? `Open it in Safari on the phone. It lasts until ${moment(link.expiresAt)}.` : "Open it in Safari on the phone.");

@@ -17,6 +17,7 @@ export function dialog({ title, body, actions = [], size = "", onClose, mayClose
     node.addEventListener("cancel", (event) => mayClose || event.preventDefault());
     node.addEventListener("close", () => {
         onClose?.();
+        speakIn([...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body);
         node.remove();
         if (before?.isConnected && !before.hidden) before.focus({ preventScroll: true });
     });
@@ -26,7 +27,13 @@ export function dialog({ title, body, actions = [], size = "", onClose, mayClose
     });
     document.body.append(node);
     node.showModal();
+    speakIn(node);
     return node;
+}
+
+/** A dialog silences all that is outside it, so what is said moves into it. */
+function speakIn(node) {
+    node.append(byID("said"), byID("toasts"));
 }
 
 /** Asks before something that cannot be taken back. */

@@ -25,6 +25,7 @@ export class Phone {
     constructor(orders) {
         this.#orders = orders;
         this.#build();
+        new ResizeObserver(() => this.#grow()).observe(byID("phone"));
         byID("forms").addEventListener("click", (event) => {
             const form = event.target.closest("[role=tab]")?.dataset.form;
             if (form) this.show(form);
@@ -91,7 +92,6 @@ export class Phone {
         this.tick(Date.now());
         this.#showForms();
         this.#showContentState(state);
-        this.#fit();
     }
 
     /** What is shown may be out of date: the phone dims it. */
@@ -243,8 +243,14 @@ export class Phone {
         setHidden(part.lockView, !isThere);
         setHidden(part.open, !isThere || (this.#form !== "compact" && this.#form !== "minimal"));
         setText(byID("phone-caption"), isThere ? captions[this.#form] : "No Live Activity: there is nothing to install.");
-        // The island grows to what it has to say, and height cannot be animated to `auto`.
-        part.island.style.setProperty("--grown", `${part.expandedView.scrollHeight}px`);
+        this.#grow();
+    }
+
+    /** The island grows to what it has to say; a height cannot be animated to `auto`. */
+    #grow() {
+        const { island, expandedView } = this.#part;
+        island.style.setProperty("--grown", `${expandedView.scrollHeight}px`);
+        this.#fit();
     }
 
     #pressHold() {

@@ -10,6 +10,27 @@ const groups = [
     ["The island", [["1", "Compact"], ["2", "Minimal"], ["3", "Expanded"], ["4", "Lock screen"]]],
 ];
 
+const storageKey = "ferry.keys";
+let areOn = read();
+
+function read() {
+    try {
+        return localStorage.getItem(storageKey) !== "off";
+    } catch {
+        return true;
+    }
+}
+
+/** Who speaks to the machine instead of typing must be able to switch single letters off (WCAG 2.2, 2.1.4). */
+function set(on) {
+    areOn = on;
+    try {
+        localStorage.setItem(storageKey, on ? "on" : "off");
+    } catch {
+        // Then it lasts as long as the page.
+    }
+}
+
 export function listKeys() {
     const body = groups.map(([title, keys]) =>
         el(
@@ -19,7 +40,10 @@ export function listKeys() {
             el("dl", {}, ...keys.flatMap(([key, words]) => [el("dt", {}, el("kbd", { text: key })), el("dd", { text: words })])),
         ),
     );
-    return dialog({ title: "Keyboard", body: [el("div", { class: "key-groups" }, ...body)], size: "wide" });
+    const box = el("input", { type: "checkbox", id: "keys-on", onchange: (event) => set(event.target.checked) });
+    box.checked = areOn;
+    const choice = el("label", { class: "check" }, box, el("span", { text: "Single letters do something" }));
+    return dialog({ title: "Keyboard", body: [el("div", { class: "key-groups" }, ...body)], actions: [choice], size: "wide" });
 }
 
 /** Listens to keys that nobody else wants; `does` has a function for each name. */
@@ -35,7 +59,7 @@ export function listen(does) {
             if (isTyping) return target.blur();
             return does.collapse();
         }
-        if (isTyping) return;
+        if (isTyping || (!areOn && event.key.length === 1)) return;
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         let handled = true;
         if (key === "n") does.add();

@@ -2,7 +2,7 @@
 
 import { get, post, remove, upload } from "./api.js";
 import { el, icon, iconButton, setAttribute, setHidden, setText } from "./dom.js";
-import { callout } from "./dialogs.js";
+import { callout, say } from "./dialogs.js";
 import { planSummary, planView } from "./plan.js";
 import { bytes } from "./words.js";
 
@@ -94,8 +94,9 @@ class Parcel {
     #showPlan(isOpen) {
         const app = this.plan.app ?? {};
         const isRefused = (this.plan.refusals?.length ?? 0) > 0;
-        if (app.name) setText(this.#part.name, [app.name, app.version].filter(Boolean).join(" "));
+        if (app.name) setText(this.#part.name, [app.name.replace(/\.app$/, ""), app.version].filter(Boolean).join(" "));
         this.#show(isRefused ? "refused" : "ready", [app.identifier, bytes(this.file.size)].filter(Boolean).join(" · "));
+        say(`${app.name ?? this.file.name}: ${planSummary(this.plan)}.`, "planned");
         const summary = el("summary", { text: planSummary(this.plan) });
         this.#part.result.replaceChildren(el("details", { open: isOpen || isRefused }, summary, planView(this.plan)));
     }

@@ -62,7 +62,8 @@ function warningsOf(plan) {
 function changeList(changes) {
     const byPath = new Map();
     for (const change of changes.slice(0, shownChanges)) {
-        const path = change.path ?? "";
+        // Every app lies in this folder of its archive.
+        const path = (change.path ?? "").replace(/^Payload\//, "");
         if (!byPath.has(path)) byPath.set(path, []);
         byPath.get(path).push(change);
     }

@@ -10,6 +10,9 @@ const parts = [
     { stage: "installing", from: 0.9, to: 1 },
 ];
 
+/** So many notes stand below an install, the newest; the others are in its details. */
+const shownNotes = 2;
+
 export class Row {
     node;
     install;
@@ -140,7 +143,7 @@ export class Row {
             const filled = Math.min(Math.max((fraction - from) / (to - from), 0), 1);
             fills[index].style.setProperty("--filled", filled.toFixed(3));
             const isAtWork = state === "running" && install.stage === stage;
-            const isMeasured = stage === "downloading" ? known : Boolean(install.progress?.total);
+            const isMeasured = Boolean(install.progress?.total);
             setAttribute(fills[index].parentNode, "data-busy", isAtWork && !isMeasured);
         });
         setAttribute(bar, "aria-valuenow", known ? Math.round(fraction * 100) : null);
@@ -154,15 +157,18 @@ export class Row {
         setText(this.#parts.status, statusParts(install, now).filter(Boolean).join(" · "));
     }
 
-    #showNotes(notes) {
+    #showNotes(all) {
         const { notes: place } = this.#parts;
-        const shown = notes.slice(-2);
+        // What is tried again and again says the same each time.
+        const notes = [...new Set(all)];
+        const shown = notes.slice(-shownNotes);
         const key = JSON.stringify([shown, notes.length]);
         if (place.dataset.key === key) return;
         place.dataset.key = key;
         const lines = shown.map((note) => el("p", { class: "note" }, icon("warning"), el("span", { text: note, dir: "auto" })));
         const hidden = notes.length - shown.length;
-        if (hidden > 0) lines.unshift(el("p", { class: "note quiet-text", text: `${hidden} earlier notes are in the details.` }));
+        const words = hidden === 1 ? "1 earlier note is in the details." : `${hidden} earlier notes are in the details.`;
+        if (hidden > 0) lines.unshift(el("p", { class: "note quiet-text", text: words }));
         place.replaceChildren(...lines);
     }
 
@@ -204,8 +210,8 @@ export class Row {
 /** The words of the line below the bar. */
 function statusParts(install, now) {
     if (isFinished(install)) {
-        const where = install.outcome === "installed" || install.outcome === "delivered" ? install.location : "";
-        return [stageWords(install), ago(Date.parse(install.finishedAt), now), where];
+        // Where it is now is a path, often a long one: it stands in the details.
+        return [stageWords(install), ago(Date.parse(install.finishedAt), now)];
     }
     const step = install.step ? `${stageWords(install)}: ${install.step}` : stageWords(install);
     const progress = install.progress;

@@ -1,7 +1,12 @@
 // What the server last said: every install by its id, and the island.
 
+import { isFinished } from "./words.js";
+
 /** The keys that an event `progress` carries; one that it leaves out is no longer known. */
 const progressKeys = ["fraction", "progress", "bytesPerSecond", "finishAt", "label"];
+
+/** So many installs are listed; of more, those that ended first go. */
+const longestList = 1_000;
 
 export class Store extends EventTarget {
     installs = new Map();
@@ -28,6 +33,7 @@ export class Store extends EventTarget {
                 if (install?.id) {
                     this.installs.set(install.id, install);
                     this.#tell("changed", install.id);
+                    if (this.installs.size > longestList) this.#shorten();
                 }
                 this.#tell("fact", data);
                 break;
@@ -53,10 +59,10 @@ export class Store extends EventTarget {
         this.#tell("changed", install.id);
     }
 
-    /** Takes installs of the record that are not listed any more. */
+    /** Takes installs of the record: those that nothing is done for, as of others no events come. */
     putEarlier(installs) {
         for (const install of installs) {
-            if (this.installs.has(install.id)) continue;
+            if (this.installs.has(install.id) || !isFinished(install)) continue;
             this.#earlier.add(install.id);
             this.installs.set(install.id, install);
         }
@@ -69,6 +75,14 @@ export class Store extends EventTarget {
         this.#earlier.clear();
         this.#tell("all");
         this.#tell("island", null);
+    }
+
+    #shorten() {
+        for (const [id, install] of this.installs) {
+            if (this.installs.size <= longestList * 0.9) break;
+            if (isFinished(install)) this.installs.delete(id);
+        }
+        this.#tell("all");
     }
 
     #show(island) {

@@ -81,6 +81,7 @@ export function stageWords(install) {
         }
     }
     const stage = stages[install.stage] ?? "Working";
+    if (isInterrupted(install)) return install.stage === "waiting" ? "Interrupted" : `Interrupted while ${stage.toLowerCase()}`;
     if (!install.held) return stage;
     return install.stage === "waiting" ? "Paused" : `Paused while ${stage.toLowerCase()}`;
 }
@@ -92,11 +93,16 @@ export function mood(install) {
         case "delivered": return "done";
         case "failed": return "failed";
         case "cancelled": return "stopped";
-        default: return install.held ? "held" : "running";
+        default: return isInterrupted(install) ? "stopped" : install.held ? "held" : "running";
     }
 }
 
-export const isFinished = (install) => install.outcome !== undefined || install.stage === "finished";
+/** An install of the record whose process is gone: it has not ended, and goes on when it is told to. */
+const isInterrupted = (install) => install.outcome === undefined && install.running === false && install.canRetry === true;
+
+/** Whether nothing is done for it any more. */
+export const isFinished = (install) =>
+    install.outcome !== undefined || install.stage === "finished" || isInterrupted(install);
 
 /** Which of eight quiet colours an app without a picture has; its identifier decides. */
 export function colour(text) {
