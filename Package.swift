@@ -319,7 +319,8 @@ let package = Package(
         tests(
             "OverTheAir",
             [
-                "FerryBytes", "FerryHTTP", "FerryIcons", "FerryInstalling", "FerryPropertyList", "FerrySample", "TestKit",
+                "FerryBytes", "FerryHTTP", "FerryIcons", "FerryInstalling", "FerryPropertyList", "FerrySample",
+                "TestKit",
             ]
         ),
         tests("PropertyList", ["TestKit"]),

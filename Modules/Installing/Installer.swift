@@ -29,9 +29,11 @@ public actor Installer {
             await before?.value
             do throws(InstallError) {
                 guard !Task.isCancelled else { throw InstallError(wrapping: CancellationError(), archive: path) }
-                return .success(try await InstallName.with(name) { () async throws(InstallError) in
-                    try await target.install(path, tell: { sink.yield($0) })
-                })
+                return .success(
+                    try await InstallName.with(name) { () async throws(InstallError) in
+                        try await target.install(path, tell: { sink.yield($0) })
+                    }
+                )
             } catch {
                 return .failure(error)
             }

@@ -60,7 +60,8 @@ package struct AirRoutes: Sendable {
                     return Response(status: 204)
                 }
             },
-            .now("GET", "/i/{link}/page.css") { request in open(request) { _ in Self.file(InstallPage.css, "text/css") } },
+            .now("GET", "/i/{link}/page.css") { request in open(request) { _ in Self.file(InstallPage.css, "text/css") }
+            },
             .now("GET", "/i/{link}/page.js") { request in
                 open(request) { _ in Self.file(InstallPage.script, "text/javascript") }
             },

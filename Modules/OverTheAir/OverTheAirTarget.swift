@@ -1,5 +1,5 @@
-package import FerryInstalling
 import FerryBytes
+package import FerryInstalling
 
 /// Phones that fetch apps by a link.
 ///
@@ -110,7 +110,10 @@ package struct OverTheAirTarget: InstallTarget {
         if Task.isCancelled {
             // An install that is let go for the next start of the server keeps its link.
             if !book.isStopping { book.revoke(link.secret) }
-            throw InstallError(.cancelled, "\(link.title): the install was cancelled before a phone had all of the app.")
+            throw InstallError(
+                .cancelled,
+                "\(link.title): the install was cancelled before a phone had all of the app."
+            )
         }
         throw InstallError(
             .stalled,

@@ -1,9 +1,10 @@
 import FerryBytes
 import FerryHTTP
-@testable import FerryOverTheAir
 import Foundation
 import TestKit
 import Testing
+
+@testable import FerryOverTheAir
 
 @Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
 struct `A link for a phone` {
@@ -55,7 +56,10 @@ struct `A link for a phone` {
         ]
         #expect(read == expected)
         for (program, arguments) in [
-            ("python3", ["-c", "import plistlib,sys; print(plistlib.load(sys.stdin.buffer)['items'][0]['metadata']['title'])"]),
+            (
+                "python3",
+                ["-c", "import plistlib,sys; print(plistlib.load(sys.stdin.buffer)['items'][0]['metadata']['title'])"]
+            ),
             ("plistutil", ["-i", "-", "-f", "xml"]),
         ] {
             guard let tool = Tool(program) else { continue }

@@ -1,10 +1,11 @@
 import FerryBytes
 import FerryHTTP
-@testable import FerryOverTheAir
 import FerrySample
 import Foundation
 import Synchronization
 import TestKit
+
+@testable import FerryOverTheAir
 
 /// A server of links on loopback, with a book whose date a test sets.
 final class AirServer: Sendable {

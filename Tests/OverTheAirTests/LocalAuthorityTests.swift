@@ -1,9 +1,10 @@
 import FerryBytes
 import FerryHTTP
-@testable import FerryOverTheAir
 import Foundation
 import TestKit
 import Testing
+
+@testable import FerryOverTheAir
 
 @Suite(.timeLimit(.minutes(1)), .enabled(if: Tool("openssl") != nil && AirServer.hasCurl, "openssl or curl is missing"))
 struct `An authority of this machine's own` {

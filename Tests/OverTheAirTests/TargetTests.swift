@@ -1,8 +1,9 @@
 import FerryBytes
 import FerryInstalling
-@testable import FerryOverTheAir
 import TestKit
 import Testing
+
+@testable import FerryOverTheAir
 
 @Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
 struct `An install over the air` {

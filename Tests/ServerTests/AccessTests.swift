@@ -26,7 +26,10 @@ import Testing
             let path = "/api/v1" + path
             for (letter, token) in tokens {
                 let answer = try await quay.call(method, path, token: token)
-                #expect((answer.status == 403) == !roles.contains(letter), "\(method) \(path) \(letter): \(answer.status)")
+                #expect(
+                    (answer.status == 403) == !roles.contains(letter),
+                    "\(method) \(path) \(letter): \(answer.status)"
+                )
                 #expect(answer.status != 401 && answer.status < 500, "\(method) \(path) \(letter): \(answer.status)")
             }
             let answer = try await quay.call(method, path, token: nil)
@@ -114,7 +117,8 @@ import Testing
             ("POST", "/installs", "{", 400), ("POST", "/installs", "[]", 400), ("POST", "/installs", "{}", 400),
             ("POST", "/installs", #"{"url":"file:///etc/passwd"}"#, 400), ("POST", "/installs", #"{"url":7}"#, 400),
             ("POST", "/installs", #"{"url":"http://a/","upload":"x"}"#, 400),
-            ("POST", "/installs", #"{"upload":"nothing"}"#, 404), ("POST", "/installs", #"{"source":"x","app":"y"}"#, 404),
+            ("POST", "/installs", #"{"upload":"nothing"}"#, 404),
+            ("POST", "/installs", #"{"source":"x","app":"y"}"#, 404),
             ("POST", "/installs", #"{"url":"http://a/b","sha256":"00"}"#, 400),
             ("GET", "/installs/none", nil, 404), ("GET", "/installs?all=x", nil, 400), ("GET", "/nothing", nil, 404),
             ("DELETE", "/installs", nil, 405), ("PUT", "/island/tokens", #"{"kind":"x","token":"00"}"#, 400),
@@ -124,12 +128,20 @@ import Testing
         ]
         for (method, path, json, status) in cases {
             let answer = try await quay.call(method, "/api/v1" + path, json: json)
-            #expect(answer.status == status, "\(method) \(path) \(json?.prefix(60) ?? ""): \(answer.status) \(answer.text)")
+            #expect(
+                answer.status == status,
+                "\(method) \(path) \(json?.prefix(60) ?? ""): \(answer.status) \(answer.text)"
+            )
             #expect(answer.header("Content-Type") == "application/problem+json")
             #expect(answer.object["status"] as? Int == status)
             #expect((answer.object["detail"] as? String)?.isEmpty == false)
         }
-        let plain = try await quay.call("POST", "/api/v1/installs", body: Array("{}".utf8), ["-H", "Content-Type: text/plain"])
+        let plain = try await quay.call(
+            "POST",
+            "/api/v1/installs",
+            body: Array("{}".utf8),
+            ["-H", "Content-Type: text/plain"]
+        )
         #expect(plain.status == 415)
         #expect(try await quay.call("DELETE", "/api/v1/installs").header("Allow") == "GET, HEAD, POST")
         await quay.end()
@@ -163,7 +175,9 @@ import Testing
         #expect("\(token)" == "‹hidden›")
     }
 
-    @Test(arguments: ["", "{", "{}", #"{"tokens":[{}]}"#, #"{"tokens":[{"name":"a","role":"king","sha256":"00","madeAt":""}]}"#])
+    @Test(arguments: [
+        "", "{", "{}", #"{"tokens":[{}]}"#, #"{"tokens":[{"name":"a","role":"king","sha256":"00","madeAt":""}]}"#,
+    ])
     func `that is damaged says so`(text: String) throws {
         let folder = try TemporaryFolder()
         try folder.write(Array(text.utf8), to: "tokens.json")
@@ -183,6 +197,10 @@ import Testing
         // A clock that goes back gives nothing.
         #expect(limit.take("a", at: 1) != nil)
         for number in 0..<(RateLimit.maximumKeys * 3) { _ = limit.take("\(number)", at: 3) }
-        #expect(Mirror(reflecting: limit).children.contains { ($0.value as? any Collection)?.count ?? 0 <= RateLimit.maximumKeys })
+        #expect(
+            Mirror(reflecting: limit).children.contains {
+                ($0.value as? any Collection)?.count ?? 0 <= RateLimit.maximumKeys
+            }
+        )
     }
 }

@@ -237,7 +237,11 @@ import Testing
         let last = try #require(try await quay.call("GET", "/api/v1/installs").object["lastEventID"] as? String)
         let number = try #require(Int(last.split(separator: "-").last ?? ""))
         let before = last.split(separator: "-")[0] + "-\(number - 1)"
-        let more = try await quay.call("GET", "/api/v1/events", ["-N", "--max-time", "1", "-H", "Last-Event-ID: \(before)"])
+        let more = try await quay.call(
+            "GET",
+            "/api/v1/events",
+            ["-N", "--max-time", "1", "-H", "Last-Event-ID: \(before)"]
+        )
         #expect(more.text.hasPrefix("id: \(last)\nevent: fact\n"))
         #expect(more.text.contains("\"outcome\":\"installed\""))
         await quay.end()
@@ -254,7 +258,10 @@ import Testing
         let pages = PageFiles(folder: nil)
         #expect(pages.names == names)
         for name in names {
-            #expect(pages.file(name)?.bytes == [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))), "\(name)")
+            #expect(
+                pages.file(name)?.bytes == [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))),
+                "\(name)"
+            )
         }
         #expect(pages.file("app.js")?.type == "text/javascript; charset=utf-8")
     }

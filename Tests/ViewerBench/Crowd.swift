@@ -73,7 +73,9 @@ final class Crowd {
             }
             if viewers.allSatisfy({ $0.isOver || $0.fault != nil || isDone($0) }) { return }
             guard poll(&waits, nfds_t(waits.count), 60_000) > 0 else {
-                for index in indices where !isDone(viewers[index]) { viewers[index].fault = "nothing came for a minute" }
+                for index in indices where !isDone(viewers[index]) {
+                    viewers[index].fault = "nothing came for a minute"
+                }
                 return
             }
             for (wait, index) in zip(waits, indices) where wait.revents != 0 {
@@ -94,7 +96,8 @@ final class Crowd {
         viewers[index].text += bytes
         guard let end = viewers[index].text.lastIndex(of: UInt8(ascii: "\n")) else { return }
         let lines = viewers[index].text[...end].split(separator: UInt8(ascii: "\n"))
-        let name = Array("id: ".utf8), data = Array("data: {\"schema\"".utf8), finished = Array("\"kind\":\"finished\"".utf8)
+        let name = Array("id: ".utf8), data = Array("data: {\"schema\"".utf8),
+            finished = Array("\"kind\":\"finished\"".utf8)
         for line in lines {
             if line.starts(with: name) {
                 let number = Int(String(decoding: line, as: UTF8.self).split(separator: "-").last ?? "")

@@ -56,7 +56,7 @@ enum Install {
                 kind: .forms(TargetChoice.forms),
                 isRequired: true,
                 help: "where the app goes"
-            ),
+            )
         ] + ServingPlace.options.map { $0.under(ServingPlace.group) } + [
             .source.under(OptionGroup.source), .targetSystem.under(OptionGroup.source),
             .allowMismatch.under(OptionGroup.source),

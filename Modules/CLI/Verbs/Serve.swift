@@ -46,7 +46,7 @@ enum Serve {
                 kind: .forms(TargetChoice.forms),
                 standard: "ota",
                 help: "where apps go"
-            ),
+            )
         ] + ServingPlace.options + [
             Option(
                 name: "--upload-limit",

@@ -76,6 +76,8 @@ extension UpdatesVerb {
                 }
             }
             return Installed(place: folder, apps: versions, problems: problems)
+        case .ota:
+            return Installed(place: target.text, apps: [])
         case .device(let identifier):
             let device = try await Device.find(identifier)
             let facts = try await device.facts()
@@ -86,9 +88,12 @@ extension UpdatesVerb {
         }
     }
 
-    /// A target as `--to` has it, or a folder as it is.
+    /// A target as `--to` has it, or a folder as it is; what phones have is known to them alone.
     private static func target(_ text: String) -> TargetChoice {
-        (try? TargetChoice(text)) ?? .folder(text)
+        switch try? TargetChoice(text) {
+        case nil, .ota: .folder(text)
+        case let target?: target
+        }
     }
 
     /// The lists to look in; one that cannot be had is an error beside the others.

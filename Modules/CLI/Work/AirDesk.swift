@@ -101,7 +101,9 @@ final class AirStand: Sendable {
         server = try HTTPServer(place.configuration) { routes.answer($0) }
         desk.listens(at: server.address)
         if let authority = place.authority {
-            invocation.console.note("Phones learn to trust this server at \(desk.usualAddress)/ca, where its SHA-256 is")
+            invocation.console.note(
+                "Phones learn to trust this server at \(desk.usualAddress)/ca, where its SHA-256 is"
+            )
             invocation.console.note(authority.fingerprint)
         }
     }

@@ -92,7 +92,8 @@ struct ServingPlace: Sendable {
             throw UsageError(
                 .missingOption,
                 "Anybody on the way to \(listen) could read tokens and links, and phones install by https alone.",
-                advice: "Give --tls-certificate and --tls-key, --local-ca, or --public-url where a server with TLS is in "
+                advice:
+                    "Give --tls-certificate and --tls-key, --local-ca, or --public-url where a server with TLS is in "
                     + "front.",
                 verb: verb
             )

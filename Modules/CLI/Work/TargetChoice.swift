@@ -73,7 +73,7 @@ enum TargetChoice: Sendable, Hashable {
     /// The system there; `nil` where it is not known.
     func system() async throws -> SystemVersion? {
         switch self {
-        case .folder: nil
+        case .folder, .ota: nil
         case .device(let identifier): try await Device.find(identifier).facts().systemVersion
         }
     }

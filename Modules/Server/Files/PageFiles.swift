@@ -66,7 +66,7 @@ struct PageFiles: Sendable {
 
     private static let types = [
         "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
-        "svg": "image/svg+xml", "png": "image/png", "json": "application/json", "woff2": "font/woff2",
+        "svg": "image/svg+xml; charset=utf-8", "png": "image/png", "json": "application/json", "woff2": "font/woff2",
         "ico": "image/x-icon", "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
     ]
 }
