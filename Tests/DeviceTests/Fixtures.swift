@@ -95,10 +95,12 @@ struct Phone: Sendable {
         let target = DeviceTarget(identifier: identifier, stallLimit: stallLimit, trustLimit: trustLimit)
         let result: Result<InstalledApp, InstallError>
         do throws(InstallError) {
-            result = .success(try await target.install(path) { event in
+            result = .success(
+                try await target.install(path) { event in
                     told.withLock { $0.append(event) }
                     hear(event)
-                })
+                }
+            )
         } catch {
             result = .failure(error)
         }

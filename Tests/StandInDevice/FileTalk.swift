@@ -58,7 +58,9 @@ final class FileTalk {
             var found = stat()
             guard stat(path(text(arguments[...])), &found) == 0 else { return try status(8, number) }
             let kind = found.st_mode & S_IFMT == S_IFDIR ? "S_IFDIR" : "S_IFREG"
-            let times = ["st_mtime", "\(found.st_mtim.tv_sec)000000000", "st_birthtime", "\(found.st_ctim.tv_sec)000000000"]
+            let times = [
+                "st_mtime", "\(found.st_mtim.tv_sec)000000000", "st_birthtime", "\(found.st_ctim.tv_sec)000000000",
+            ]
             let facts =
                 ["st_size", "\(found.st_size)", "st_blocks", "8", "st_nlink", "1", "st_ifmt", kind] + times
             try reply(2, [], Array(facts.joined(separator: "\0").utf8) + [0], number)

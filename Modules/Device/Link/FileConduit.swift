@@ -34,8 +34,10 @@ final class FileConduit {
     private static let maximumAnswerBytes = 1 << 20
     /// `AFC_FOPEN_WRONLY`: makes the file, or empties it.
     private static let writeOnly: UInt64 = 3
-    /// How much goes in one message.
-    static let pieceBytes = 256 << 10
+    /// How much of a file of `count` bytes goes in one message.
+    ///
+    /// Each is acknowledged, so fewer cost less waiting; small files show how far they are, and end soon when that is wanted.
+    static func pieceBytes(of count: Int) -> Int { count < 32 << 20 ? 256 << 10 : 1 << 20 }
 
     private let connection: DeviceConnection
     private let line: DeviceLine
@@ -72,12 +74,13 @@ final class FileConduit {
         let opened = try ask(Operation.open, mode + Array(path.utf8) + [0], wants: Operation.openResult)
         guard let file = opened.value else { throw error(opened.status) }
         // One piece, whatever the archive's size.
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+        let pieceBytes = Self.pieceBytes(of: count)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16)
         defer { piece.deallocate() }
         var done = 0
         while done < count {
             try line.sign()
-            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(Self.pieceBytes, count - done)])
+            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(pieceBytes, count - done)])
             try read(done, part)
             var arguments: [UInt8] = []
             arguments.append(file, .little)
