@@ -75,7 +75,8 @@ final class FileConduit {
         guard let file = opened.value else { throw error(opened.status) }
         // One piece, whatever the archive's size.
         let pieceBytes = Self.pieceBytes(of: count)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16)
+        // On a page's border: where malloc would put it, some processors copy a file's bytes at a fifth of their speed.
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16384)
         defer { piece.deallocate() }
         var done = 0
         while done < count {
