@@ -43,12 +43,15 @@ public struct DeviceError: ExplainedError, Equatable {
     public let remedy: String?
     /// The error's name as the device said it: `ApplicationVerificationFailed`; `nil` where it said none.
     public let answer: String?
+    /// What somebody at the device can do so that it goes on; `nil` for nothing.
+    let wish: Lockdown.Wish?
 
-    init(_ code: Code, _ message: String, remedy: String? = nil, answer: String? = nil) {
+    init(_ code: Code, _ message: String, remedy: String? = nil, answer: String? = nil, wish: Lockdown.Wish? = nil) {
         self.code = code
         self.message = message
         self.remedy = remedy
         self.answer = answer
+        self.wish = wish
     }
 
     /// Whether somebody asked for the end.

@@ -27,6 +27,8 @@ public struct DeviceTarget: InstallTarget {
     public let identifier: String?
     /// How long nothing may come from the device before an install is given up; large archives get more.
     public let stallLimit: Duration
+    /// How long is waited for whoever has to unlock the device, or to tap Trust on it.
+    public let trustLimit: Duration
     private let clock: any Clock<Duration>
 
     /// `device:` and the UDID; `device` for the one that is connected.
@@ -36,10 +38,12 @@ public struct DeviceTarget: InstallTarget {
     public init(
         identifier: String? = nil,
         stallLimit: Duration = .seconds(180),
+        trustLimit: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.identifier = identifier
         self.stallLimit = stallLimit
+        self.trustLimit = trustLimit
         self.clock = clock
     }
 
@@ -62,6 +66,8 @@ public struct DeviceTarget: InstallTarget {
         let archive = try await onOwnThread(orElse: failure) { try AppArchive(path: path) }
         let limit = stallLimit + .seconds(archive.source.count / Self.bytesPerExtraSecond)
         let staged = Staged()
+        // From then on it is left over, if it could not be removed, and the next install there removes it.
+        defer { StagedFiles.ofThisProcess.release(staged.name) }
         do {
             return try await DeviceLine.run(
                 on: device.title,
@@ -70,7 +76,14 @@ public struct DeviceTarget: InstallTarget {
                 clock: clock
             ) { line in
                 try device.withHandle(line) { handle in
-                    let work = Work(device: device, archive: archive, line: line, staged: staged, tell: tell)
+                    let work = Work(
+                        device: device,
+                        archive: archive,
+                        line: line,
+                        staged: staged,
+                        trustLimit: trustLimit,
+                        tell: tell
+                    )
                     return try work.run(handle)
                 }
             }
@@ -105,6 +118,8 @@ public struct DeviceTarget: InstallTarget {
 
 /// What lies on a device and has to go from there.
 private final class Staged: Sendable {
+    let name = StagedFiles.ofThisProcess.take()
+    /// Where it lies; `nil` while, and once, there is nothing.
     let path = Guarded<String?>(nil)
 }
 
@@ -114,12 +129,18 @@ private struct Work {
     let archive: AppArchive
     let line: DeviceLine
     let staged: Staged
+    let trustLimit: Duration
     let tell: @Sendable (InstallEvent) -> Void
 
     func run(_ handle: OpaquePointer) throws -> InstalledApp {
         try line.begin("starting a session")
         try device.nameLine(line, handle)
-        let lockdown = try Lockdown(handle, line)
+        let lockdown = try Lockdown.patiently(handle, line, limit: trustLimit) { wish in
+            switch wish {
+            case .trust: tell(.step("Tap Trust on \(line.name)"))
+            case .unlocking: tell(.step("Unlock \(line.name)"))
+            }
+        }
         let facts = device.facts(lockdown, isPaired: true)
         // This order: devices refuse the other one at times.
         try line.begin("starting installation_proxy")
@@ -129,6 +150,16 @@ private struct Work {
         try refuse(DeviceChecks.problems(of: archive.facts, on: facts, installed: before))
         try line.begin("starting afc")
         let conduit = try device.conduit(handle, lockdown, line)
+        try line.begin("making \(DeviceTarget.stagingFolder)")
+        try conduit.makeFolder(DeviceTarget.stagingFolder)
+        try line.begin("removing what earlier installs left")
+        let sweep = StagingSweep(
+            conduit: conduit,
+            folder: DeviceTarget.stagingFolder,
+            ours: .ofThisProcess,
+            now: lockdown.time()
+        )
+        try sweep.run()
         try install(proxy, conduit)
         return InstalledApp(identifier: archive.facts.identifier, location: facts.title, isUpdate: before != nil)
     }
@@ -157,10 +188,7 @@ private struct Work {
     }
 
     private func install(_ proxy: InstallationProxy, _ conduit: FileConduit) throws {
-        try line.begin("making \(DeviceTarget.stagingFolder)")
-        try conduit.makeFolder(DeviceTarget.stagingFolder)
-        let random = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        let path = "\(DeviceTarget.stagingFolder)/ferry-\(random).ipa"
+        let path = DeviceTarget.stagingFolder + "/" + staged.name.text
         try line.begin("sending the archive")
         staged.path.withLock { $0 = path }
         // What cannot be removed here is tried once more by a new connection.

@@ -92,6 +92,45 @@ struct `ferry install to a device` {
         #expect(dock.leftovers == [])
     }
 
+    @Test func `goes on with the same device where another one is at the cable`() async throws {
+        let dock = try Dock { $0.faults.endsAfterStatus = "InstallingApplication" }
+        defer { dock.device.stop() }
+        let failed = try await dock.install(["--json"])
+        #expect(failed.status == 1)
+        let identifier = try await Python.value(failed.output, "id")
+        dock.device.disconnect(Kit.devices[0])
+        try dock.device.connect(StandInPhone(identifier: Kit.devices[1], name: "Spare"))
+        let nothing = try await dock.run(["resume"])
+        #expect(
+            nothing.errors
+                == "Nothing was stopped on its way. One failed: “ferry resume \(identifier)” tries it again.\n"
+        )
+        let elsewhere = try await dock.run(["resume", identifier])
+        #expect(elsewhere.status == 1)
+        #expect(elsewhere.errors.contains("The device \(Kit.devices[0]) is not connected"), "\(elsewhere.errors)")
+        #expect(dock.apps(1).isEmpty)
+        try dock.device.connect(StandInPhone(identifier: Kit.devices[0], name: "Anna's iPhone"))
+        let resumed = try await dock.run(["resume", identifier])
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        #expect(dock.apps(0).count == 1 && dock.apps(1).isEmpty)
+        #expect(dock.leftovers == [])
+    }
+
+    @Test func `takes two apps in one call, and two calls at once, to one device and to two`() async throws {
+        let dock = try Dock(2)
+        defer { dock.device.stop() }
+        let heavy = dock.ferry.kit.path("Heavy.ipa")
+        async let first = dock.install([heavy], to: "device:" + Kit.devices[0])
+        async let second = dock.install([], to: "device:" + Kit.devices[0])
+        async let third = dock.install([], to: "device:" + Kit.devices[1])
+        for result in try await [first, second, third] { #expect(result.status == 0, "\(result.errors)") }
+        let opened = dock.device.log(Kit.devices[0]).filter { $0.hasPrefix("open ") }
+        #expect(opened.count == 3 && Set(opened).count == 3)
+        #expect(dock.apps(0).map(\.identifier) == ["com.example.harbour"])
+        #expect(dock.apps(1).map(\.identifier) == ["com.example.harbour"])
+        #expect(dock.leftovers == [])
+    }
+
     @Test func `ends with 130 and leaves no file when it is interrupted`() async throws {
         let dock = try Dock { $0.faults.stallsAfterStatus = "GeneratingApplicationMap" }
         defer { dock.device.stop() }

@@ -96,24 +96,4 @@ struct `A device` {
         #expect(error("X", [one])?.message.contains("those that are: 00008110-000A11223344801E (usb).") == true)
         #expect(error("X", [])?.message == "The device X is not connected; none is.")
     }
-
-    @Test func `of Debian's ideviceinstaller takes our stand-in for a device`() async throws {
-        guard let tool = Tool("ideviceinstaller") else {
-            print("ideviceinstaller is not installed; what it thinks of the stand-in was not asked.")
-            return
-        }
-        let phone = try Harbour.phone()
-        defer { phone.disconnect() }
-        let folder = try TemporaryFolder()
-        let path = try folder.write(phone.harbour.archive(for: phone.identifier), to: "Harbour.ipa")
-        let installed = try await onThread { try tool.run(["-u", phone.identifier, "-i", path]) }
-        #expect(installed.status == 0, "\(installed.text) \(installed.errors)")
-        #expect(installed.text.contains("Complete"))
-        #expect(phone.apps.map(\.identifier) == ["com.example.harbour"])
-        let listed = try await onThread { try tool.run(["-u", phone.identifier, "-l"]) }
-        #expect(listed.text.contains("com.example.harbour"))
-        let removed = try await onThread { try tool.run(["-u", phone.identifier, "-U", "com.example.harbour"]) }
-        #expect(removed.status == 0)
-        #expect(phone.apps == [])
-    }
 }

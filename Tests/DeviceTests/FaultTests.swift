@@ -64,6 +64,15 @@ struct Trouble: Sendable, CustomTestStringConvertible {
         Trouble("stranger", .target, ["asks whether to trust", "Tap Trust"]) { $0.stranger = .pending },
         Trouble("denied", .target, ["should not trust", "tap Trust"]) { $0.stranger = .denied },
         Trouble("locked stranger", .target, ["is locked"]) { $0.stranger = .locked },
+        Trouble("by cable alone", .target, ["pairs with no computer over the network", "by cable once"]) {
+            $0.stranger = .cableOnly
+        },
+        Trouble("no TLS with lockdownd", .target, ["does not trust this computer, or no longer", "pair it anew"]) {
+            $0.breaksSessionTLS = true
+        },
+        Trouble("no TLS with a service", .target, ["no encrypted connection could be made", "pair it anew"]) {
+            $0.breaksServiceTLS = true
+        },
         Trouble("nonsense", .target, ["looking for com.example.harbour"]) { $0.talksNonsense = true },
         Trouble("unknown", .target, ["FluxCapacitorEmpty", "Needs 1.21 GW"]) {
             $0.answer = .init("FluxCapacitorEmpty", description: "Needs 1.21 GW")

@@ -85,15 +85,22 @@ struct Phone: Sendable {
     /// Installs an app on it; gives what was told, and how it ended.
     func install(
         stallLimit: Duration = .seconds(20),
-        _ bytes: [UInt8]? = nil
+        trustLimit: Duration = .zero,
+        _ bytes: [UInt8]? = nil,
+        told hear: @escaping @Sendable (InstallEvent) -> Void = { _ in }
     ) async throws -> Ending {
         let folder = try TemporaryFolder()
         let path = try folder.write(bytes ?? harbour.archive(for: identifier), to: "Harbour.ipa")
         let told = Guarded<[InstallEvent]>([])
-        let target = DeviceTarget(identifier: identifier, stallLimit: stallLimit)
+        let target = DeviceTarget(identifier: identifier, stallLimit: stallLimit, trustLimit: trustLimit)
         let result: Result<InstalledApp, InstallError>
         do throws(InstallError) {
-            result = .success(try await target.install(path) { event in told.withLock { $0.append(event) } })
+            result = .success(
+                try await target.install(path) { event in
+                    told.withLock { $0.append(event) }
+                    hear(event)
+                }
+            )
         } catch {
             result = .failure(error)
         }
@@ -126,6 +133,8 @@ struct Phone: Sendable {
     var log: [String] { harbour.device.log(identifier) }
     /// The archives that lie on it.
     var leftovers: [String] { harbour.device.files(identifier).filter { $0.hasSuffix(".ipa") } }
+    /// The path of one of its files here.
+    func file(_ path: String) -> String { harbour.folder.path("files/\(identifier)/\(path)") }
     var apps: [StandInApp] { harbour.device.phone(identifier)?.apps ?? [] }
 
     /// Whether all its connections end, as they do soon after an install.

@@ -41,8 +41,8 @@ final class FileTalk {
         switch operation {
         case 0x03:
             let names = try? FileManager.default.contentsOfDirectory(atPath: path(text(arguments[...])))
-            guard let names else { return try status(8, number) }
-            try reply(2, [], Array((["."] + names).joined(separator: "\0").utf8) + [0], number)
+            guard let names, !faults.hidesFolders else { return try status(8, number) }
+            try reply(2, [], Array(([".", ".."] + names).joined(separator: "\0").utf8) + [0], number)
         case 0x08, 0x22:
             device.note("remove " + text(arguments[...]), identifier)
             try status(remove(path(text(arguments[...]))) ? 0 : 8, number)
@@ -58,7 +58,11 @@ final class FileTalk {
             var found = stat()
             guard stat(path(text(arguments[...])), &found) == 0 else { return try status(8, number) }
             let kind = found.st_mode & S_IFMT == S_IFDIR ? "S_IFDIR" : "S_IFREG"
-            let facts = ["st_size", "\(found.st_size)", "st_blocks", "8", "st_nlink", "1", "st_ifmt", kind]
+            let times = [
+                "st_mtime", "\(found.st_mtim.tv_sec)000000000", "st_birthtime", "\(found.st_ctim.tv_sec)000000000",
+            ]
+            let facts =
+                ["st_size", "\(found.st_size)", "st_blocks", "8", "st_nlink", "1", "st_ifmt", kind] + times
             try reply(2, [], Array(facts.joined(separator: "\0").utf8) + [0], number)
         case 0x0D:
             device.note("open " + text(arguments.dropFirst(8)), identifier)
@@ -95,9 +99,8 @@ final class FileTalk {
         try status(0, number)
     }
 
-    private func remove(_ path: String) -> Bool {
-        (try? FileManager.default.removeItem(atPath: path)) != nil
-    }
+    /// A folder only where it is empty, as on a device.
+    private func remove(_ path: String) -> Bool { Glibc.remove(path) == 0 }
 
     /// Where a path of the device is here; nothing leads out.
     private func path(_ name: String) -> String {

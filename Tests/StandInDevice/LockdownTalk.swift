@@ -33,6 +33,7 @@ extension StandInDevice {
                 answer["EnableSessionSSL"] = .boolean(!phone.faults.isPlain)
                 try wire.writeMessage(answer)
                 if !phone.faults.isPlain {
+                    guard !phone.faults.breaksSessionTLS else { return }
                     try wire.encrypt(keys)
                     isEncrypted = true
                 }
@@ -65,6 +66,7 @@ extension StandInDevice {
     ) {
         var values = phone.values
         values["DevicePublicKey"] = .data(keys.devicePublicKey)
+        values["TimeIntervalSince1970"] = .real(Date().timeIntervalSince1970)
         switch message["Domain"]?.string {
         case nil: break
         case "com.apple.mobile.battery":

@@ -71,7 +71,10 @@ extension StandInDevice {
     /// Is the service of a device.
     func serve(_ wire: Wire, _ identifier: String, _ port: UInt16) throws {
         state.withLock { $0.connections[wire.descriptor] = identifier }
-        if port != Service.lockdown, !faults(identifier).isPlain { try wire.encrypt(keys) }
+        if port != Service.lockdown, !faults(identifier).isPlain {
+            guard !faults(identifier).breaksServiceTLS else { return }
+            try wire.encrypt(keys)
+        }
         switch port {
         case Service.lockdown: try serveLockdown(wire, identifier)
         case Service.files.port: try FileTalk(self, wire, identifier).serve()

@@ -81,6 +81,8 @@ public struct StandInFaults: Sendable {
         case denied = "UserDeniedPairing"
         /// It is locked, and cannot ask.
         case locked = "PasswordProtected"
+        /// It pairs by cable alone.
+        case cableOnly = "PairingProhibitedOverThisConnection"
     }
 
     /// What an install ends with.
@@ -106,6 +108,10 @@ public struct StandInFaults: Sendable {
     public var sessionError: String?
     /// Whether nothing is encrypted, as on old systems.
     public var isPlain = false
+    /// Whether its sessions cannot be encrypted: it ends the connection instead.
+    public var breaksSessionTLS = false
+    /// Whether the connections to its services cannot be encrypted: it ends them instead.
+    public var breaksServiceTLS = false
     /// The service that it does not start.
     public var missingService: String?
     /// It is full after so many bytes of a file.
@@ -114,6 +120,8 @@ public struct StandInFaults: Sendable {
     public var keepsHalf = false
     /// AFC answers this number to the making of a folder.
     public var folderStatus: UInt64?
+    /// It does not show what is in a folder.
+    public var hidesFolders = false
     /// All connections end after so many bytes of a file.
     public var endsAfterBytes: Int?
     /// Nothing is answered after so many bytes of a file.

@@ -44,9 +44,9 @@ extension Install {
         isRecorded: Bool
     ) async throws -> [InstallRun.Item] {
         let arguments = invocation.arguments
-        let target = try TargetChoice(arguments.required("--to"))
-        try await target.check()
-        let given = isRecorded ? try invocation.recordedOptions() : [:]
+        let target = try await TargetChoice(arguments.required("--to")).settled()
+        var given = isRecorded ? try invocation.recordedOptions() : [:]
+        if isRecorded, case .device = target { given["--to"] = [target.text] }
         let list = isRecorded ? try invocation.lastingList() : nil
         let headers = try invocation.downloadHeaders()
         let fingerprint = isRecorded ? try invocation.signingFingerprint(options) : nil

@@ -12,7 +12,7 @@ extension Resume {
                 install.outcome == nil && install.process == nil && !install.isCancelled
             }
             guard !chosen.isEmpty else {
-                invocation.console.note("Nothing was stopped on its way.")
+                invocation.console.note(nothingStopped(installs))
                 return .done
             }
             let url = invocation.arguments.value("--url")
@@ -34,6 +34,17 @@ extension Resume {
             }
             return try await InstallRun(invocation: invocation, record: record).run(items, refused: refused)
         }
+    }
+
+    /// What failed is gone on with by its name alone: as a rule something has to be put right first.
+    private static func nothingStopped(_ installs: [RecordedInstall]) -> String {
+        let failed = installs.filter { $0.process == nil && $0.outcome?.failure != nil }
+        let text = "Nothing was stopped on its way."
+        guard let last = failed.last else { return text }
+        return text
+            + (failed.count == 1
+                ? " One failed: “ferry resume \(last.id)” tries it again."
+                : " \(failed.count) failed: “ferry resume \(last.id)” tries the last of them again.")
     }
 
     private static func items(

@@ -23,13 +23,16 @@ struct ServeDesk: Sendable {
     init(_ invocation: Invocation) async throws {
         let arguments = invocation.arguments
         self.invocation = invocation
-        target = try TargetChoice(arguments.required("--to"))
-        try await target.check()
+        let target = try await TargetChoice(arguments.required("--to")).settled()
+        self.target = target
         let signs = [Option].signing.contains { arguments.isGiven($0.name) }
         options = signs ? try await invocation.signingOptions() : nil
         signer = invocation.signer(cache: invocation.archiveCache)
         // Also where nothing was given: an install says where it goes.
-        given = try invocation.recordedOptions().merging(["--to": [target.text]]) { given, _ in given }
+        given = try invocation.recordedOptions().merging(["--to": [target.text]]) { given, settled in
+            // A folder's place is written down for whichever folder a later process runs in.
+            if case .device = target { settled } else { given }
+        }
     }
 
     /// Takes an install that is wanted for one of `ferry install`, so that both are written down and gone on with alike.

@@ -78,11 +78,13 @@ enum TargetChoice: Sendable, Hashable {
         }
     }
 
-    /// Looks whether it can be installed there at all, before anything is fetched.
-    func check() async throws {
+    /// Looks whether it can be installed there at all, before anything is fetched; gives the very device that is meant.
+    ///
+    /// Another one may be at the cable when an archive has arrived, or when the install is gone on with.
+    func settled() async throws -> TargetChoice {
         switch self {
-        case .folder, .ota: break
-        case .device(let identifier): _ = try await Device.find(identifier)
+        case .folder, .ota: self
+        case .device(let identifier): .device(try await Device.find(identifier).identifier)
         }
     }
 }

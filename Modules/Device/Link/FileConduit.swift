@@ -9,6 +9,7 @@ import FerryBytes
 final class FileConduit {
     private enum Operation {
         static let status: UInt64 = 0x01
+        static let readFolder: UInt64 = 0x03
         static let removePath: UInt64 = 0x08
         static let makeFolder: UInt64 = 0x09
         static let fileInfo: UInt64 = 0x0A
@@ -29,12 +30,14 @@ final class FileConduit {
 
     private static let magic = Array("CFA6LPAA".utf8)
     private static let headerBytes = 40
-    /// The longest answer that is taken: ours are a number, or what is known of one file.
+    /// The longest answer that is taken: ours are a number, what is known of one file, or the names in a folder.
     private static let maximumAnswerBytes = 1 << 20
     /// `AFC_FOPEN_WRONLY`: makes the file, or empties it.
     private static let writeOnly: UInt64 = 3
-    /// How much goes in one message.
-    static let pieceBytes = 256 << 10
+    /// How much of a file of `count` bytes goes in one message.
+    ///
+    /// Each is acknowledged, so fewer cost less waiting; small files show how far they are, and end soon when that is wanted.
+    static func pieceBytes(of count: Int) -> Int { count < 32 << 20 ? 256 << 10 : 1 << 20 }
 
     private let connection: DeviceConnection
     private let line: DeviceLine
@@ -71,12 +74,14 @@ final class FileConduit {
         let opened = try ask(Operation.open, mode + Array(path.utf8) + [0], wants: Operation.openResult)
         guard let file = opened.value else { throw error(opened.status) }
         // One piece, whatever the archive's size.
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+        let pieceBytes = Self.pieceBytes(of: count)
+        // On a page's border: where malloc would put it, some processors copy a file's bytes at a fifth of their speed.
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 16384)
         defer { piece.deallocate() }
         var done = 0
         while done < count {
             try line.sign()
-            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(Self.pieceBytes, count - done)])
+            let part = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(pieceBytes, count - done)])
             try read(done, part)
             var arguments: [UInt8] = []
             arguments.append(file, .little)
@@ -99,14 +104,29 @@ final class FileConduit {
         }
     }
 
+    /// The names in a folder, with `.` and `..` where the device says them; `nil` where it does not show them.
+    func names(in folder: String) throws(DeviceError) -> [String]? {
+        let answer = try ask(Operation.readFolder, Array(folder.utf8) + [0])
+        guard answer.status == Status.success else { return nil }
+        return answer.texts.filter { !$0.isEmpty }
+    }
+
+    /// When a file was changed last, in seconds since 1970; `nil` where there is none, or the device does not say.
+    func modificationTime(of path: String) throws(DeviceError) -> Int64? {
+        // In nanoseconds.
+        try fact("st_mtime", of: path).flatMap { Int64($0) }.map { $0 / 1_000_000_000 }
+    }
+
     /// The size of a file; `nil` where there is none.
     private func size(of path: String) throws(DeviceError) -> Int? {
-        let answer = try ask(Operation.fileInfo, Array(path.utf8) + [0], wants: nil)
-        let texts = answer.data.split(separator: 0, omittingEmptySubsequences: false).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-        guard let index = texts.firstIndex(of: "st_size"), index + 1 < texts.count else { return nil }
-        return Int(texts[index + 1])
+        try fact("st_size", of: path).flatMap { Int($0) }
+    }
+
+    /// What the device says of a file: names and values in turn.
+    private func fact(_ name: String, of path: String) throws(DeviceError) -> String? {
+        let texts = try ask(Operation.fileInfo, Array(path.utf8) + [0]).texts
+        for index in stride(from: 0, to: texts.count - 1, by: 2) where texts[index] == name { return texts[index + 1] }
+        return nil
     }
 
     private struct Reply {
@@ -115,6 +135,11 @@ final class FileConduit {
         /// What an answer of the wanted kind begins with.
         var value: UInt64?
         var data: [UInt8]
+
+        /// The texts of the data, each of which ends with a zero.
+        var texts: [String] {
+            data.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        }
     }
 
     /// - Parameter wants: the kind of answer that is none of a status.

@@ -2,6 +2,14 @@ import CIMobileDevice
 import FerryBytes
 import FerryPropertyList
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The service of a device that answers first: what it is, whether it trusts this computer, where its other services are.
 final class Lockdown {
     /// What to do where device and computer do not know each other.
@@ -9,8 +17,45 @@ final class Lockdown {
         "Unlock the device, connect it by cable, and tap Trust. If it does not ask, pair it anew: idevicepair unpair, then "
         + "idevicepair pair."
 
+    /// Somebody at the device has to do something, and then it goes on.
+    enum Wish: Sendable {
+        /// To tap Trust.
+        case trust
+        /// To unlock it.
+        case unlocking
+    }
+
     private let client: OpaquePointer
     private let line: DeviceLine
+
+    /// Opens it with a session, and waits up to `limit` for whoever has to unlock the device, or to tap Trust.
+    ///
+    /// - Parameter tell: called when such a wait begins.
+    static func patiently(
+        _ device: OpaquePointer,
+        _ line: DeviceLine,
+        limit: Duration,
+        tell: (Wish) -> Void
+    ) throws(DeviceError) -> Lockdown {
+        var told: Wish?
+        // Looks are counted, for this thread sleeps on no clock that a test could move.
+        for _ in 0..<max(0, Int(limit / lookInterval)) {
+            let wish: Wish
+            do throws(DeviceError) {
+                return try Lockdown(device, line)
+            } catch {
+                guard let known = error.wish else { throw error }
+                wish = known
+            }
+            if wish != told { tell(wish) }
+            told = wish
+            usleep(useconds_t(lookInterval / .microseconds(1)))
+            try line.sign()
+        }
+        return try Lockdown(device, line)
+    }
+
+    private static let lookInterval = Duration.milliseconds(500)
 
     /// Opens it.
     ///
@@ -44,6 +89,12 @@ final class Lockdown {
         return try? PropertyList.parse([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))).value
     }
 
+    /// The device's own time, in seconds since 1970; `nil` where it does not say.
+    func time() -> Int64? {
+        guard let value = value("TimeIntervalSince1970") else { return nil }
+        return value.integer ?? value.real.flatMap { Int64(exactly: $0.rounded(.down)) }
+    }
+
     /// Starts a service; it waits a few seconds for whoever connects.
     func start(_ service: String) throws(DeviceError) -> (port: UInt16, isEncrypted: Bool) {
         var descriptor: lockdownd_service_descriptor_t?
@@ -68,7 +119,8 @@ final class Lockdown {
             return DeviceError(
                 .notPaired,
                 "\(name) asks whether to trust this computer.",
-                remedy: "Tap Trust on the device, give its passcode, and try again."
+                remedy: "Tap Trust on the device, give its passcode, and try again.",
+                wish: .trust
             )
         case LOCKDOWN_E_USER_DENIED_PAIRING:
             return DeviceError(
@@ -83,7 +135,12 @@ final class Lockdown {
                 remedy: "Connect it by cable once, and tap Trust."
             )
         case LOCKDOWN_E_PASSWORD_PROTECTED, LOCKDOWN_E_ESCROW_LOCKED:
-            return DeviceError(.locked, "\(name) is locked.", remedy: "Unlock it, leave it unlocked, and try again.")
+            return DeviceError(
+                .locked,
+                "\(name) is locked.",
+                remedy: "Unlock it, leave it unlocked, and try again.",
+                wish: .unlocking
+            )
         case LOCKDOWN_E_SERVICE_PROHIBITED, LOCKDOWN_E_MC_PROTECTED, LOCKDOWN_E_MC_CHALLENGE_REQUIRED,
             LOCKDOWN_E_FMIP_PROTECTED:
             return DeviceError(
