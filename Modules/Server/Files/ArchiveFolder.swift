@@ -1,3 +1,4 @@
+import FerryActivity
 import FerryBytes
 
 #if canImport(Glibc)
@@ -13,8 +14,8 @@ struct ArchiveFolder: Sendable {
     let path: String
     let limits: ControlLimits
 
-    /// Where a new one goes.
-    func newPath() -> String { path + "/" + InstallSecret.random() + ".ipa" }
+    /// Where that of an install goes: always the same place, so that the next process finds it.
+    func path(of id: InstallID) -> String { path + "/" + id.rawValue + ".ipa" }
 
     /// Removes those that are too old or too many, the oldest first.
     ///
