@@ -58,7 +58,6 @@ package final class ControlServer: Sendable {
     ) throws {
         for name in ["uploads", "archives"] { try makeFolders(setup.folder + "/" + name) }
         book.setLinks(services.links.link)
-        book.setUploads(setup.folder + "/uploads")
         let clock = services.clock
         let gate = Gate(
             TokenKeeper(TokenBook(folder: setup.folder), own: setup.tokens),
@@ -74,6 +73,7 @@ package final class ControlServer: Sendable {
             metrics: metrics,
             gate: gate
         )
+        book.setFolders(uploads: calls.uploads.path, archives: calls.archives)
         self.calls = calls
         let pages = PageFiles(folder: setup.pages)
         let refuse: @Sendable (Refusal) -> Response = { Problem($0).response }

@@ -26,6 +26,7 @@ package final class InstallBook: Sendable {
         var order: [InstallID] = []
         var link: (@Sendable (InstallID) -> InstallLink?)?
         var uploads: String?
+        var archives: ArchiveFolder?
     }
 
     private let state = Guarded(State())
@@ -38,9 +39,12 @@ package final class InstallBook: Sendable {
         state.withLock { $0.link = link }
     }
 
-    /// Where archives lie that were sent.
-    func setUploads(_ folder: String) {
-        state.withLock { $0.uploads = folder }
+    /// Where archives lie that were sent, and those that were signed.
+    func setFolders(uploads: String, archives: ArchiveFolder) {
+        state.withLock { state in
+            state.uploads = uploads
+            state.archives = archives
+        }
     }
 
     /// Where an install came from, as people may see it: an archive that was sent is shown by its title, for where it lies
@@ -103,7 +107,8 @@ package final class InstallBook: Sendable {
         ).webObject
         object.add("source", source(of: recorded))
         object.add("canRetry", recorded.canRetry)
-        object.add("hasArchive", false)
+        let archives = state.withLock { $0.archives }
+        object.add("hasArchive", recorded.outcome?.isInstalled == true && archives?.has(recorded.id) == true)
         object.add("running", recorded.process != nil)
         return object
     }

@@ -40,7 +40,7 @@ extension ControlCalls {
         return book.object(recorded)
     }
 
-    private func recorded(_ id: InstallID) async throws -> RecordedInstall? {
+    func recorded(_ id: InstallID) async throws -> RecordedInstall? {
         try await services.record?.installs(all: true).first { $0.id == id }
     }
 

@@ -17,6 +17,9 @@ struct ArchiveFolder: Sendable {
     /// Where that of an install goes: always the same place, so that the next process finds it.
     func path(of id: InstallID) -> String { path + "/" + id.rawValue + ".ipa" }
 
+    /// Whether that of an install is still kept.
+    func has(_ id: InstallID) -> Bool { access(path(of: id), R_OK) == 0 }
+
     /// Removes those that are too old or too many, the oldest first.
     ///
     /// - Parameter now: seconds since 1970.
