@@ -37,7 +37,12 @@ private struct Served: Sendable {
     }
 
     /// Asks, and gives the answer as an object under its status.
-    func call(_ method: String, _ path: String, json: String? = nil, _ more: [String] = []) async throws -> (
+    func call(
+        _ method: String,
+        _ path: String,
+        json: String? = nil,
+        _ more: [String] = []
+    ) async throws -> (
         status: Int, text: String, object: [String: Any]
     ) {
         var arguments = [

@@ -71,7 +71,10 @@ private struct Exposition {
         repeat { text = try await quay.call("GET", "/metrics").text } while !text.contains("outcome=\"failed\"} 1")
         let metrics = try Exposition(text)
         #expect(metrics.types.allSatisfy { $0.value == "counter" ? $0.key.hasSuffix("_total") : true })
-        #expect(Set(metrics.samples.map { "\($0.name)\($0.labels.sorted { $0.key < $1.key })" }).count == metrics.samples.count)
+        #expect(
+            Set(metrics.samples.map { "\($0.name)\($0.labels.sorted { $0.key < $1.key })" }).count
+                == metrics.samples.count
+        )
         #expect(metrics.value("ferry_installs_added_total") == 3)
         #expect(metrics.value("ferry_installs_ended_total", ["outcome": "installed"]) == 1)
         #expect(metrics.value("ferry_installs_ended_total", ["outcome": "delivered"]) == 0)

@@ -12,7 +12,8 @@ import Testing
     @Test(
         arguments: [
             "http://joe:hunter2@127.0.0.1:1/App.ipa", "http://127.0.0.1:1/App.ipa?token=hunter2",
-            "http://127.0.0.1:1/App.ipa?X-Amz-Signature=hunter2&x=1", "http://joe:hunter2@127.0.0.1:1/?key=hunter2#hunter2",
+            "http://127.0.0.1:1/App.ipa?X-Amz-Signature=hunter2&x=1",
+            "http://joe:hunter2@127.0.0.1:1/?key=hunter2#hunter2",
             "HTTP://hunter2:x@127.0.0.1:1/a/App.ipa",
         ]
     )

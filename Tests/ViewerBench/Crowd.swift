@@ -60,7 +60,9 @@ final class Crowd {
         print("installs           \(installs)")
         print("time               \(Self.rounded(numbers[0])) s")
         print("CPU of the server  \(Self.rounded(numbers[1])) s, \(Self.rounded(numbers[1] / numbers[0])) of a core")
-        print("resident           \(Int(numbers[2])) KB before, \(Int(numbers[3])) KB after, \(Int(numbers[4])) KB at most")
+        print(
+            "resident           \(Int(numbers[2])) KB before, \(Int(numbers[3])) KB after, \(Int(numbers[4])) KB at most"
+        )
         print("sent               \(bytes / 1_000_000) MB")
         return isGood
     }
