@@ -161,8 +161,8 @@ extension InstallPipeline {
         }
         var wanted = SigningRequest(input: file.path, output: output, options: options)
         wanted.inputSHA256 = file.sha256
-        // A path of ours tells people nothing.
-        wanted.inputName = file.isOriginal ? nil : request.title ?? Self.title(request.source)
+        // A path of ours tells people nothing, and a title that somebody gave tells more than any path.
+        wanted.inputName = file.isOriginal ? request.title : request.title ?? Self.title(request.source)
         let signing = wanted
         let signed = try await enter(signings, id) { try await self.sign(id, signing) }
         // All of it is read once more: the next signature need not wait for that.

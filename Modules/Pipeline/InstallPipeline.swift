@@ -185,8 +185,8 @@ public actor InstallPipeline {
     }
 
     static func title(_ source: String) -> String {
-        // Without the query of a URL, which may hold a token.
-        let path = source.prefix { $0 != "?" && $0 != "#" }
-        return path.split(separator: "/").last.map(String.init) ?? source
+        // Without the query of a URL, which may hold a token, and a name and password before its host.
+        let path = RecordedSource(source).text.prefix { $0 != "?" && $0 != "#" }
+        return path.split(separator: "/").last.map(String.init) ?? String(path)
     }
 }

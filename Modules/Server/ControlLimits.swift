@@ -20,6 +20,8 @@ package struct ControlLimits: Sendable {
     package var failureBurst = 20
     /// See ``failureBurst``.
     package var failuresPerSecond = 0.2
+    /// How old the knowledge may be that a viewer of the events still has a good token, in seconds.
+    package var tokenPause = 5.0
     /// How many plans and checks are made at once.
     package var heavyCalls = 4
 

@@ -1,5 +1,7 @@
 package import FerryBytes
 package import FerryHTTP
+package import FerryPipeline
+package import FerryRecord
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -32,6 +34,8 @@ package struct ControlSetup: Sendable {
 /// The control API, the dashboard, and whatever else is to be served beside them.
 package final class ControlServer: Sendable {
     private let server: HTTPServer
+    private let calls: ControlCalls
+    private let door = Door()
     private let sweeping: Task<Void, Never>
 
     /// Where it listens.
@@ -69,6 +73,8 @@ package final class ControlServer: Sendable {
             metrics: metrics,
             gate: gate
         )
+        book.setFolders(uploads: calls.uploads.path, archives: calls.archives)
+        self.calls = calls
         let pages = PageFiles(folder: setup.pages)
         let refuse: @Sendable (Refusal) -> Response = { Problem($0).response }
         let routes = Routes(calls.routes + setup.more + Self.pages(pages), refuse: refuse)
@@ -77,7 +83,12 @@ package final class ControlServer: Sendable {
             metrics.answered(refusal.status)
             return refuse(refusal)
         }
-        server = try HTTPServer(configuration) { request in
+        server = try HTTPServer(configuration) { [door] request in
+            if door.isClosing, !["GET", "HEAD"].contains(request.method) {
+                let problem = Problem(CancellationError())
+                metrics.answered(problem.status)
+                return .now(problem.response)
+            }
             if let problem = gate.misdirection(request), request.path.segments != ["healthz"] {
                 metrics.answered(problem.status)
                 return .now(problem.response)
@@ -109,6 +120,16 @@ package final class ControlServer: Sendable {
         sweeping.cancel()
     }
 
+    /// Goes on with an install of the record, as if it had been asked for here; `request` is what was asked for.
+    package func goOn(_ install: RecordedInstall, _ request: InstallRequest) async throws {
+        try await calls.goOn(install, request)
+    }
+
+    /// Takes on nothing new from now on, and lets people look: what comes before ``stop(within:)``.
+    package func beginStop() {
+        door.close()
+    }
+
     /// Stops: no new requests, streams end, and what is being answered has `time` to be done.
     package func stop(within time: Duration = .seconds(5)) async {
         sweeping.cancel()
@@ -123,6 +144,17 @@ package final class ControlServer: Sendable {
                 return pages.response(request, name) ?? Problem(404, "There is nothing at this address.").response
             },
         ]
+    }
+}
+
+/// Whether the server takes on what changes something.
+private final class Door: Sendable {
+    private let closing = Guarded(false)
+
+    var isClosing: Bool { closing.withLock { $0 } }
+
+    func close() {
+        closing.withLock { $0 = true }
     }
 }
 

@@ -16,7 +16,6 @@ package final class InstallBook: Sendable {
         var request: InstallRequest
         /// The address, or the name of the archive, without secrets.
         var source: String
-        var held = false
     }
 
     /// How many are remembered; those that ended first are forgotten first.
@@ -26,6 +25,8 @@ package final class InstallBook: Sendable {
         var entries: [InstallID: Entry] = [:]
         var order: [InstallID] = []
         var link: (@Sendable (InstallID) -> InstallLink?)?
+        var uploads: String?
+        var archives: ArchiveFolder?
     }
 
     private let state = Guarded(State())
@@ -36,6 +37,22 @@ package final class InstallBook: Sendable {
     /// Where links are asked for, once there are any.
     package func setLinks(_ link: @escaping @Sendable (InstallID) -> InstallLink?) {
         state.withLock { $0.link = link }
+    }
+
+    /// Where archives lie that were sent, and those that were signed.
+    func setFolders(uploads: String, archives: ArchiveFolder) {
+        state.withLock { state in
+            state.uploads = uploads
+            state.archives = archives
+        }
+    }
+
+    /// Where an install came from, as people may see it: an archive that was sent is shown by its title, for where it lies
+    /// here is nobody's business.
+    func source(of install: RecordedInstall) -> String {
+        let text = install.request.source.text
+        let folder = state.withLock { $0.uploads }
+        return folder.map { text.hasPrefix($0 + "/") } == true ? install.title : text
     }
 
     func add(_ id: InstallID, _ entry: Entry) {
@@ -75,7 +92,7 @@ package final class InstallBook: Sendable {
     }
 
     /// An install of the record that is not of this process.
-    static func object(_ recorded: RecordedInstall) -> JSONObject {
+    func object(_ recorded: RecordedInstall) -> JSONObject {
         var object = Install(
             id: recorded.id,
             title: recorded.title,
@@ -88,9 +105,10 @@ package final class InstallBook: Sendable {
             addedAt: recorded.addedAt,
             finishedAt: recorded.finishedAt
         ).webObject
-        object.add("source", recorded.request.source.text)
+        object.add("source", source(of: recorded))
         object.add("canRetry", recorded.canRetry)
-        object.add("hasArchive", false)
+        let archives = state.withLock { $0.archives }
+        object.add("hasArchive", recorded.outcome?.isInstalled == true && archives?.has(recorded.id) == true)
         object.add("running", recorded.process != nil)
         return object
     }

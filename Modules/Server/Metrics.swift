@@ -52,7 +52,9 @@ package final class Metrics: Reporter {
             "installs_ended_total",
             "counter",
             "Installs that ended, by outcome.",
-            ["installed", "failed", "cancelled"].map { ("{outcome=\"\($0)\"}", "\(counts.ended[$0] ?? 0)") }
+            ["installed", "delivered", "failed", "cancelled"].map {
+                ("{outcome=\"\($0)\"}", "\(counts.ended[$0] ?? 0)")
+            }
         )
         let stages = Stage.allCases.filter { $0 != .finished }
         metric(

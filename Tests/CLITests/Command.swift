@@ -169,6 +169,9 @@ final class Running: Sendable {
         self.process = Guarded(process)
     }
 
+    /// What it has printed so far.
+    var text: String { String(decoding: (try? scratch.read("out")) ?? [], as: UTF8.self) }
+
     var isRunning: Bool { process.withLock { $0.isRunning } }
 
     /// Whether it has a file open whose path begins like that, with or without a name.

@@ -1,5 +1,7 @@
+import FerryActivity
 import FerryBytes
 import FerryHTTP
+import FerryWebReporter
 import Foundation
 import TestKit
 import Testing
@@ -76,14 +78,93 @@ import Testing
         await quay.end()
     }
 
-    @Test func `stops an address that guesses tokens, for a while`() async throws {
+    @Test func `stops an address that guesses tokens, for a while, and nobody who has one`() async throws {
         let quay = try await Quay { setup, _ in setup.limits.failureBurst = 3 }
         for _ in 0..<3 { #expect(try await quay.call("GET", "/api/v1", token: Secret("guess")).status == 401) }
-        let answer = try await quay.call("GET", "/api/v1")
+        let answer = try await quay.call("GET", "/api/v1", token: Secret("guess"))
         #expect(answer.status == 429)
         #expect(answer.header("Retry-After") == "5")
-        quay.clock.advance(by: .seconds(6))
+        // Behind a proxy all have one address: who guesses must not shut out the others.
         #expect(try await quay.call("GET", "/api/v1").status == 200)
+        quay.clock.advance(by: .seconds(6))
+        #expect(try await quay.call("GET", "/api/v1", token: Secret("guess")).status == 401)
+        await quay.end()
+    }
+
+    @Test func `changes nothing for a page of another site, not even with a token`() async throws {
+        let quay = try await Quay()
+        let foreign = [
+            ["Origin: https://evil.example"], ["Origin: null"], ["Origin: "], ["Origin: file://"],
+            ["Origin: http://127.0.0.1.evil.example"], ["Origin: http://evil.example/127.0.0.1"],
+            ["Sec-Fetch-Site: cross-site"], ["Sec-Fetch-Site: same-site"],
+            ["Origin: http://localhost", "Sec-Fetch-Site: cross-site"],
+            ["Origin: http://localhost", "Origin: https://evil.example"],
+        ]
+        for (method, path, roles) in Self.calls where method != "GET" {
+            for fields in foreign {
+                // curl sends a field without a value where its name ends with a semicolon.
+                let options = fields.flatMap { ["-H", $0.hasSuffix(": ") ? String($0.dropLast(2)) + ";" : $0] }
+                let token = roles.contains("d") ? quay.device : quay.admin
+                let answer = try await quay.call(method, "/api/v1" + path, token: token, options)
+                #expect(answer.status == 403, "\(method) \(path) \(fields): \(answer.status)")
+                guard path == "/hold" else { break }
+            }
+        }
+        let port = quay.server.address.port
+        for fields in [
+            ["Origin: http://127.0.0.1:\(port)", "Sec-Fetch-Site: same-origin"], ["Origin: https://localhost"],
+            ["Sec-Fetch-Site: none"], [],
+        ] {
+            let answer = try await quay.call("POST", "/api/v1/hold", fields.flatMap { ["-H", $0] })
+            #expect(answer.status == 200, "\(fields): \(answer.status)")
+        }
+        await quay.end()
+    }
+
+    @Test func `takes a token from its own field alone, and gives no cookie`() async throws {
+        let quay = try await Quay()
+        let places = [
+            ["-H", "Cookie: token=the-admin"], ["-H", "Authorization: Basic dGhlLWFkbWluOg=="],
+            ["-H", "Authorization: the-admin"], ["-H", "X-Token: the-admin"],
+            ["-H", "Authorization: Bearer the-admin", "-H", "Authorization: Bearer the-admin"],
+        ]
+        for place in places {
+            #expect(try await quay.call("GET", "/api/v1", token: nil, place).status == 401, "\(place)")
+        }
+        for path in ["/api/v1?token=the-admin", "/api/v1?access_token=the-admin"] {
+            #expect(try await quay.call("GET", path, token: nil).status == 401)
+        }
+        for path in ["/", "/api/v1", "/api/v1/installs"] {
+            #expect(try await quay.call("GET", path).header("Set-Cookie") == nil)
+        }
+        await quay.end()
+    }
+
+    @Test func `tells a viewer nothing more whose token was removed`() async throws {
+        let quay = try await Quay()
+        let book = TokenBook(folder: try quay.folder.get().path("server"))
+        let token = try book.add("wall", .viewer, at: quay.clock.date)
+        async let stream = quay.call("GET", "/api/v1/events", token: token, ["-N"])
+        while quay.web.viewerCount == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        try book.remove("wall")
+        quay.clock.advance(by: .seconds(6))
+        let id = try await quay.install(held: true)
+        let answer = try await stream
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("event: state"))
+        #expect(!answer.text.contains(id.rawValue))
+        #expect(quay.web.viewerCount == 0)
+        await quay.end()
+    }
+
+    @Test func `takes on nothing new once it is about to stop, and lets people look`() async throws {
+        let quay = try await Quay()
+        quay.server.beginStop()
+        let refused = try await quay.call("POST", "/api/v1/installs", json: #"{"url":"http://127.0.0.1:1/a"}"#)
+        #expect(refused.status == 503)
+        #expect(refused.header("Retry-After") == "5")
+        #expect(refused.header("Content-Type") == "application/problem+json")
+        #expect((try await quay.call("GET", "/api/v1/installs").object["installs"] as? [Any])?.isEmpty == true)
         await quay.end()
     }
 

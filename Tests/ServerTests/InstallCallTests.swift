@@ -266,6 +266,20 @@ import Testing
         #expect(pages.file("app.js")?.type == "text/javascript; charset=utf-8")
     }
 
+    @Test func `make no markup of what they are told`() {
+        let pages = PageFiles(folder: nil)
+        for name in pages.names where name.hasSuffix(".js") || name.hasSuffix(".html") {
+            let text = String(decoding: pages.file(name)?.bytes ?? [], as: UTF8.self)
+            #expect(!text.isEmpty)
+            for way in [
+                "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc",
+                "DOMParser", "createContextualFragment", "javascript:", "document.cookie",
+            ] {
+                #expect(!text.contains(way), "\(name): \(way)")
+            }
+        }
+    }
+
     @Test func `may be those of another folder, and of no folder beside it`() throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("<p>".utf8), to: "pages/index.html")

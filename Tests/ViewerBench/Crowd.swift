@@ -19,9 +19,10 @@ final class Crowd {
     private let input = Pipe()
     private let output = Pipe()
     private var viewers: [Viewer] = []
+    private var sleepers: [Int32] = []
     private var bytes = 0
 
-    init(viewers: Int, installs: Int) throws {
+    init(viewers: Int, installs: Int, sleepers: Int) throws {
         self.installs = installs
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -33,6 +34,8 @@ final class Crowd {
         process.standardOutput = output
         try process.run()
         let port = UInt16(Self.line(output)) ?? 0
+        // First, so that the server is at the end of its patience with them when the others read.
+        for _ in 0..<sleepers { self.sleepers.append(try Self.connect(port, receiving: 4_096)) }
         for _ in 0..<viewers { self.viewers.append(Viewer(descriptor: try Self.connect(port))) }
     }
 
@@ -45,17 +48,21 @@ final class Crowd {
         let numbers = Self.line(output).split(separator: " ").compactMap { Double($0) }
         try read(until: \.isOver)
         process.waitUntilExit()
-        var isGood = numbers.count == 5
+        for descriptor in sleepers { close(descriptor) }
+        var isGood = numbers.count == 6
         for (index, viewer) in viewers.enumerated() where viewer.fault != nil || viewer.facts != viewers[0].facts {
             print("viewer \(index): \(viewer.fault ?? "\(viewer.facts) facts")")
             isGood = false
         }
-        guard numbers.count == 5 else { return false }
+        guard numbers.count == 6 else { return false }
         print("viewers            \(viewers.count), all of whom read \(viewers[0].facts) facts in order: \(isGood)")
+        print("sleepers           \(sleepers.count), who read nothing")
         print("installs           \(installs)")
         print("time               \(Self.rounded(numbers[0])) s")
         print("CPU of the server  \(Self.rounded(numbers[1])) s, \(Self.rounded(numbers[1] / numbers[0])) of a core")
-        print("resident           \(Int(numbers[2])) KB before, \(Int(numbers[3])) KB after")
+        print(
+            "resident           \(Int(numbers[2])) KB before, \(Int(numbers[3])) KB after, \(Int(numbers[4])) KB at most"
+        )
         print("sent               \(bytes / 1_000_000) MB")
         return isGood
     }
@@ -113,8 +120,12 @@ final class Crowd {
         viewers[index].text.removeSubrange(...end)
     }
 
-    private static func connect(_ port: UInt16) throws -> Int32 {
+    /// - Parameter receiving: how much the system keeps for it, where that is not left to the system.
+    private static func connect(_ port: UInt16, receiving: Int32? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var size = receiving {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -13,9 +13,9 @@ import TestKit
 
 /// Has many viewers read the stream of events of a control server during a batch of installs, and says what that took.
 ///
-///     ferry-viewers [VIEWERS [INSTALLS]]
+///     ferry-viewers [VIEWERS [INSTALLS [SLEEPERS]]]
 ///
-/// The server is a process of its own, so that the viewers' work is not counted as its. Exits with 1 where a viewer missed a
+/// Sleepers ask for the stream and never read: nobody may notice. The server is a process of its own, so that the viewers' work is not counted as its. Exits with 1 where a viewer missed a
 /// fact, or got one out of order.
 @main enum Main {
     static let token = Secret("the-viewer")
@@ -24,8 +24,8 @@ import TestKit
         var arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         if CommandLine.arguments.contains("--serve") { return try await Served.run(installs: arguments.first ?? 50) }
         let viewers = arguments.isEmpty ? 500 : arguments.removeFirst()
-        let installs = arguments.first ?? 50
-        let good = try await Crowd(viewers: viewers, installs: installs).watch()
+        let installs = arguments.isEmpty ? 50 : arguments.removeFirst()
+        let good = try await Crowd(viewers: viewers, installs: installs, sleepers: arguments.first ?? 0).watch()
         exit(good ? 0 : 1)
     }
 }

@@ -64,7 +64,7 @@ enum Served {
         let after = Usage.now()
         say(
             "\(after.seconds - before.seconds) \(after.cpu - before.cpu) \(before.residentKilobytes) "
-                + "\(after.residentKilobytes) \(web.viewerCount)"
+                + "\(after.residentKilobytes) \(after.peakKilobytes) \(web.viewerCount)"
         )
         await center.close(waitingAtMost: .seconds(5))
         await server.stop()
@@ -80,6 +80,8 @@ struct Usage {
     let seconds: Double
     let cpu: Double
     let residentKilobytes: Int
+    /// The most that was ever resident.
+    let peakKilobytes: Int
 
     static func now() -> Usage {
         var usage = rusage()
@@ -87,13 +89,17 @@ struct Usage {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        let kilobytes = line?.split(separator: " ").dropFirst().compactMap { Int($0) }.first
+        func kilobytes(_ name: String) -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+            // A tab stands after the name.
+            return line?.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first ?? 0
+        }
         return Usage(
             seconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9,
             cpu: Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
                 + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
-            residentKilobytes: kilobytes ?? 0
+            residentKilobytes: kilobytes("VmRSS:"),
+            peakKilobytes: kilobytes("VmHWM:")
         )
     }
 }

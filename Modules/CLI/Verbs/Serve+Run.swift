@@ -18,6 +18,8 @@ import FoundationEssentials
 extension Serve {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let place = try ServingPlace(invocation, verb: "serve")
+        let lock = try ServingLock(folder: try Folders.make(invocation.serverFolder))
+        defer { withExtendedLifetime(lock) {} }
         let desk = try await ServeDesk(invocation)
         let air = try AirDesk(
             place,
@@ -66,15 +68,20 @@ extension Serve {
                 let server = try ControlServer(place.configuration, open, services, book: book, metrics: metrics)
                 air.listens(at: server.address)
                 tell(air.usualAddress, token, place, invocation.console)
-                await desk.goOn(record, pipeline, invocation.console)
+                await desk.goOn(record, server, invocation.console)
                 // Until ctrl-C.
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(30))
                     air.book.sweep()
                 }
                 air.book.beginStop()
+                server.beginStop()
                 await Task {
                     await pipeline.interruptAll()
+                    // Each is written down as stopped; a signature notices only between two files.
+                    for _ in 0..<100 where await pipeline.unfinishedCount > 0 {
+                        try? await Task.sleep(for: .milliseconds(100))
+                    }
                     await session.center.close(waitingAtMost: .seconds(3))
                     await server.stop()
                 }.value

@@ -37,24 +37,28 @@ struct ServeDesk: Sendable {
 
     /// Takes an install that is wanted for one of `ferry install`, so that both are written down and gone on with alike.
     func request(_ wanted: WantedInstall) async throws -> InstallRequest {
+        var own: [String: [String]] = [:]
+        if let sha256 = wanted.sha256 { own[Self.digest] = [sha256.hex] }
         var request: InstallRequest
         switch wanted.origin {
-        case .url(let url): request = try await item(url, source: nil)
-        case .upload(let path): request = try await item(path, source: nil)
+        case .url(let url): request = try await item(url, own)
+        case .upload(let path): request = try await item(path, own)
         case .app(let app, let source, let version):
-            request = try await item(app + (version.map { "@" + $0 } ?? ""), source: source)
+            own[Option.source.name] = [source]
+            request = try await item(app + (version.map { "@" + $0 } ?? ""), own)
         }
         if let title = wanted.title { request.title = title }
-        request.sha256 = wanted.sha256 ?? request.sha256
         return request
     }
 
-    private func item(_ name: String, source: String?) async throws -> InstallRequest {
-        var given = given
-        if let source { given[Option.source.name] = [source] }
+    /// Options of single installs, beside those of this server.
+    private static let digest = "--sha256"
+    private static let single = [digest, Option.source.name]
+
+    private func item(_ name: String, _ own: [String: [String]]) async throws -> InstallRequest {
         let asked = Invocation(
             program: invocation.program,
-            arguments: ParsedArguments(Install.verb, given: given),
+            arguments: ParsedArguments(Install.verb, given: given.merging(own) { $1 }),
             console: invocation.console,
             environment: invocation.environment
         )
@@ -76,9 +80,8 @@ struct ServeDesk: Sendable {
 
     /// The same for an install of the record, if it was asked for as this server asks.
     func recorded(_ install: RecordedInstall) async throws -> InstallRequest {
-        var asked = install.request.options
-        let source = asked.removeValue(forKey: Option.source.name)?.first
-        guard asked == given else {
+        let asked = install.request.options
+        guard asked.filter({ !Self.single.contains($0.key) }) == given else {
             throw RecordError(
                 .finished,
                 "\(install.id): it was begun with other options than this server has.",
@@ -86,17 +89,22 @@ struct ServeDesk: Sendable {
             )
         }
         let name = try Resume.source(install, url: nil, invocation)
-        var request = try await item(name, source: source)
+        var request = try await item(name, asked.filter { Self.single.contains($0.key) })
         request.title = install.title
         return request
     }
 
-    /// Goes on with what an earlier server left.
-    func goOn(_ record: SQLiteRecord, _ pipeline: InstallPipeline, _ console: Console) async {
+    /// Goes on with what an earlier server left; says of what it cannot.
+    func goOn(_ record: SQLiteRecord, _ server: ControlServer, _ console: Console) async {
         guard let left = try? await record.installs(all: false) else { return }
         for install in left where install.outcome == nil && install.process == nil && !install.isCancelled {
-            guard let request = try? await recorded(install) else { continue }
-            try? await pipeline.resume(install.id, request)
+            do {
+                try await server.goOn(install, try await recorded(install))
+            } catch let error as any ExplainedError {
+                console.note("\(error.message.printable) \(error.remedy?.printable ?? "")")
+            } catch {
+                console.note("\(install.id): \(error)")
+            }
         }
     }
 

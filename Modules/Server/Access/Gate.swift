@@ -53,13 +53,38 @@ final class Gate: Sendable {
         return String(host.prefix { $0 != ":" })
     }
 
+    /// Why a page of somebody else's may not have its browser change anything here; `nil` for every other request.
+    ///
+    /// Such a page has no token, and browsers let it send none without asking; this is the second lock on that door.
+    /// Programs send neither field.
+    func trespass(_ request: Request) -> Problem? {
+        guard !["GET", "HEAD"].contains(request.method) else { return nil }
+        let sites = request.headers.all("Sec-Fetch-Site")
+        let origins = request.headers.all("Origin")
+        let isOurs =
+            sites.allSatisfy { ["same-origin", "none"].contains($0.lowercased()) }
+            && origins.allSatisfy { origin in Self.host(ofOrigin: origin).map(hosts.contains) ?? false }
+        if isOurs { return nil }
+        return Problem(
+            403,
+            "A page of another site asked for this.",
+            remedy: "Ask from the dashboard of this server, or from a program."
+        )
+    }
+
+    /// The name in `https://ferry.example.com:8443`; `nil` for `null` and what is no origin.
+    private static func host(ofOrigin origin: String) -> String? {
+        for scheme in ["https://", "http://"] where origin.lowercased().hasPrefix(scheme) {
+            return name(String(origin.dropFirst(scheme.count)))
+        }
+        return nil
+    }
+
     /// The role of who asks, if it is enough; throws a ``Problem``.
+    ///
+    /// Who has a token gets in whatever others at the same address do: behind a proxy all of them have its address.
     func role(of request: Request, for need: Need) throws(Problem) -> Role {
         let now = seconds()
-        let place = request.remoteAddress
-        if let wait = limits.withLock({ $0.failures.wait(place, at: now) }) {
-            throw .tooOften(wait, "There were too many wrong tokens from \(place).")
-        }
         guard let token = Self.token(request) else {
             throw Problem(
                 401,
@@ -68,8 +93,11 @@ final class Gate: Sendable {
                 headers: ["WWW-Authenticate": "Bearer realm=\"ferry\""]
             )
         }
-        guard let (_, role) = keeper.role(of: token) else {
-            _ = limits.withLock { $0.failures.take(place, at: now) }
+        guard let role = keeper.role(of: token) else {
+            let place = request.remoteAddress
+            if let wait = limits.withLock({ $0.failures.take(place, at: now) }) {
+                throw .tooOften(wait, "There were too many wrong tokens from \(place).")
+            }
             throw Problem(
                 401,
                 "The token is not known here, or no longer.",
@@ -89,6 +117,12 @@ final class Gate: Sendable {
             )
         }
         return role
+    }
+
+    /// Whether the token of a request that was let in is still good for `need`; takes nothing of any limit.
+    func isStillGood(_ request: Request, for need: Need) -> Bool {
+        guard let token = Self.token(request), let role = keeper.role(of: token) else { return false }
+        return role.may(need)
     }
 
     private static func token(_ request: Request) -> String? {

@@ -28,12 +28,6 @@ struct RateLimit: Sendable {
         return nil
     }
 
-    /// The same, without taking.
-    func wait(_ key: String, at now: Double) -> Double? {
-        let bucket = filled(key, at: now)
-        return bucket.rest >= 1 ? nil : (1 - bucket.rest) / perSecond
-    }
-
     private func filled(_ key: String, at now: Double) -> Bucket {
         guard var bucket = buckets[key] else { return Bucket(rest: burst, at: now) }
         bucket.rest = min(burst, bucket.rest + max(0, now - bucket.at) * perSecond)

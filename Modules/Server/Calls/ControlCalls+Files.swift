@@ -75,14 +75,21 @@ extension ControlCalls {
         }
     }
 
-    /// The signed archive of an install; throws where there is none.
-    private func signedArchive(_ request: Request) async throws -> (install: Install, path: String) {
+    /// The signed archive of an install, and what to call it; throws where there is none.
+    private func signedArchive(_ request: Request) async throws -> (name: String, path: String) {
         let id = id(request)
-        guard let install = await services.center.activity[id] else { throw Problem.noInstall(id.rawValue) }
-        guard let path = book[id]?.request.signedArchive, install.outcome?.isInstalled == true else {
+        let (title, version, outcome): (String, String?, Outcome?)
+        if let install = await services.center.activity[id] {
+            (title, version, outcome) = (install.title, install.version, install.outcome)
+        } else if let install = try await recorded(id) {
+            (title, version, outcome) = (install.title, install.version, install.outcome)
+        } else {
+            throw Problem.noInstall(id.rawValue)
+        }
+        guard services.signs, outcome?.isInstalled == true else {
             throw Problem(404, "\(id): there is no signed archive, or not yet.")
         }
-        return (install, path)
+        return ((title + (version.map { " " + $0 } ?? "") + ".ipa").printable, archives.path(of: id))
     }
 
     private func open(_ path: String) throws -> FileSource {
@@ -94,8 +101,7 @@ extension ControlCalls {
     }
 
     func archive(_ request: Request) async throws -> Response {
-        let (install, path) = try await signedArchive(request)
-        let name = (install.title + (install.version.map { " " + $0 } ?? "") + ".ipa").printable
+        let (name, path) = try await signedArchive(request)
         return .file(
             FileBody(try open(path)),
             type: "application/octet-stream",

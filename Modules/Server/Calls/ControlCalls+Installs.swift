@@ -18,9 +18,9 @@ extension ControlCalls {
         var installs: [JSONObject] = []
         if let record = services.record {
             let own = Set(activity.installs.map(\.id))
-            installs = try await record.installs(all: all).filter { !own.contains($0.id) }.map(InstallBook.object)
+            installs = try await record.installs(all: all).filter { !own.contains($0.id) }.map { book.object($0) }
         }
-        installs += activity.installs.map(book.object)
+        installs += activity.installs.map { book.object($0) }
         var object = JSONObject()
         object.add("installs", installs)
         object.add("lastEventID", lastEventID)
@@ -37,10 +37,10 @@ extension ControlCalls {
     private func object(_ id: InstallID) async throws -> JSONObject {
         if let install = await services.center.activity[id] { return book.object(install) }
         guard let recorded = try await recorded(id) else { throw Problem.noInstall(id.rawValue) }
-        return InstallBook.object(recorded)
+        return book.object(recorded)
     }
 
-    private func recorded(_ id: InstallID) async throws -> RecordedInstall? {
+    func recorded(_ id: InstallID) async throws -> RecordedInstall? {
         try await services.record?.installs(all: true).first { $0.id == id }
     }
 
@@ -108,19 +108,34 @@ extension ControlCalls {
             wanted.sha256 = digest
         }
         let held = try body.flag("held")
-        var made = try await services.request(wanted)
-        if made.signing != nil, made.signedArchive == nil { made.signedArchive = archives.newPath() }
-        return try await begin(made, source: shown, held: held)
+        return try await begin(try await services.request(wanted), source: shown, held: held)
     }
 
     /// Begins an install and tells where it is.
     private func begin(_ request: InstallRequest, source: String, held: Bool) async throws -> Response {
         let id = InstallID.random()
+        let request = keeping(request, id)
         book.add(id, InstallBook.Entry(request: request, source: source))
         _ = await services.pipeline.submit(request, as: id, held: held)
         var response = Response.json(try await object(id).json, status: 201)
         response.headers["Location"] = Self.prefix + "/installs/" + id.rawValue
         return response
+    }
+
+    /// The same, whose signed archive is kept for a while.
+    private func keeping(_ request: InstallRequest, _ id: InstallID) -> InstallRequest {
+        var request = request
+        if request.signing != nil { request.signedArchive = archives.path(of: id) }
+        return request
+    }
+
+    /// Goes on with an install of the record.
+    func goOn(_ install: RecordedInstall, _ request: InstallRequest) async throws {
+        let request = keeping(request, install.id)
+        if book[install.id] == nil {
+            book.add(install.id, InstallBook.Entry(request: request, source: book.source(of: install)))
+        }
+        try await services.pipeline.resume(install.id, request)
     }
 
     private static func isWebURL(_ text: String) -> Bool {
@@ -190,10 +205,7 @@ extension ControlCalls {
         if let recorded, recorded.canRetry {
             let again: InstallRequest
             if let known { again = known.request } else { again = try await services.recorded(recorded) }
-            if known == nil {
-                book.add(id, InstallBook.Entry(request: again, source: recorded.request.source.text))
-            }
-            try await services.pipeline.resume(id, again)
+            try await goOn(recorded, again)
             return .json(try await object(id).json)
         }
         if let process = recorded?.process, recorded?.outcome == nil {
@@ -208,6 +220,6 @@ extension ControlCalls {
         } else {
             throw Problem(409, "\(id): it was not begun by this server.", remedy: "Begin it where it was begun.")
         }
-        return try await begin(again, source: known?.source ?? recorded?.request.source.text ?? "", held: false)
+        return try await begin(again, source: known?.source ?? recorded.map { book.source(of: $0) } ?? "", held: false)
     }
 }

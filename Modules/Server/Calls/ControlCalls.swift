@@ -5,6 +5,12 @@ import FerryPipeline
 import FerryRecord
 import FerryWebReporter
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// All calls of the control API (docs/api.md), each with what it needs.
 final class ControlCalls: Sendable {
     /// What every call's path begins with.
@@ -40,7 +46,7 @@ final class ControlCalls: Sendable {
     /// Every route.
     var routes: [Routes.Route] {
         let calls: [Routes.Route] = [
-            call("GET", "", .viewer, about),
+            call("GET", "", .viewer) { try await self.about($1) },
             call("GET", "/installs", .viewer, list),
             call("POST", "/installs", .admin, add),
             call("GET", "/installs/{id}", .viewer) { try await self.one($0) },
@@ -94,15 +100,29 @@ final class ControlCalls: Sendable {
         at prefix: String = prefix,
         _ handler: @escaping @Sendable (Request) async throws -> Response
     ) -> Routes.Route {
+        call(method, pattern, need, bodyLimit: bodyLimit, at: prefix) { request, _ in try await handler(request) }
+    }
+
+    /// The same, whose handler is told with which role it was asked.
+    private func call(
+        _ method: String,
+        _ pattern: String,
+        _ need: Need,
+        bodyLimit: Int? = nil,
+        at prefix: String = prefix,
+        _ handler: @escaping @Sendable (Request, Role) async throws -> Response
+    ) -> Routes.Route {
         Routes.Route(method, prefix + pattern) { [gate, limits] request in
+            let role: Role
             do throws(Problem) {
-                _ = try gate.role(of: request, for: need)
+                if let trespass = gate.trespass(request) { throw trespass }
+                role = try gate.role(of: request, for: need)
             } catch {
                 return .now(error.response)
             }
             return .later(bodyLimit: bodyLimit ?? limits.bodyBytes) {
                 do {
-                    return try await handler(request)
+                    return try await handler(request, role)
                 } catch {
                     return Problem(error).response
                 }
@@ -112,11 +132,11 @@ final class ControlCalls: Sendable {
 
     // MARK: What there is
 
-    private func about(_ request: Request) async throws -> Response {
+    private func about(_ role: Role) async throws -> Response {
         var object = JSONObject()
         object.add("name", "Ferry")
         object.add("version", services.version)
-        object.add("role", try gate.role(of: request, for: .viewer).rawValue)
+        object.add("role", role.rawValue)
         object.add("target", services.target)
         object.add("signs", services.signs)
         var parts = JSONObject()
@@ -149,10 +169,23 @@ final class ControlCalls: Sendable {
         guard let events = services.web.events(after: id) else {
             throw Problem(503, "There are as many viewers as there may be.", headers: ["Retry-After": "30"])
         }
-        return .stream(
-            events,
-            type: "text/event-stream",
-            headers: ["Cache-Control": "no-store", "X-Accel-Buffering": "no"]
+        return Response(
+            headers: [
+                "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+            ],
+            body: .stream { [services, limits, gate] writer in
+                // A viewer whose token was removed is told nothing more. It hears something every few seconds at the
+                // least, so it need not be looked for.
+                var checked = services.now()
+                for await piece in events {
+                    let now = services.now()
+                    if abs(now.timeIntervalSince(checked)) >= limits.tokenPause {
+                        guard gate.isStillGood(request, for: .viewer) else { return }
+                        checked = now
+                    }
+                    try await writer.write(piece)
+                }
+            }
         )
     }
 

@@ -1,3 +1,4 @@
+import FerryActivity
 import FerryBytes
 
 #if canImport(Glibc)
@@ -13,8 +14,11 @@ struct ArchiveFolder: Sendable {
     let path: String
     let limits: ControlLimits
 
-    /// Where a new one goes.
-    func newPath() -> String { path + "/" + InstallSecret.random() + ".ipa" }
+    /// Where that of an install goes: always the same place, so that the next process finds it.
+    func path(of id: InstallID) -> String { path + "/" + id.rawValue + ".ipa" }
+
+    /// Whether that of an install is still kept.
+    func has(_ id: InstallID) -> Bool { access(path(of: id), R_OK) == 0 }
 
     /// Removes those that are too old or too many, the oldest first.
     ///

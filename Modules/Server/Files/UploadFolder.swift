@@ -126,7 +126,7 @@ actor UploadFolder {
     private static func shown(_ name: String) -> String {
         let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
         let text = String(last.printable.prefix(200))
-        return text.isEmpty ? "App.ipa" : text
+        return ["", ".", ".."].contains(text) ? "App.ipa" : text
     }
 }
 
