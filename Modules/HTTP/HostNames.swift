@@ -19,10 +19,18 @@ package struct HostNames: Sendable {
         return "This server is not known as “\(given[0].prefix(100).printable)”."
     }
 
-    /// A `Host` without its port, in small letters.
+    /// A `Host` without its port, in small letters; as it is where what follows the name is no port.
     package static func name(_ host: String) -> String {
         let host = host.lowercased()
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
-        return String(host.prefix { $0 != ":" })
+        var rest = host[...]
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return host }
+            rest = host[host.index(after: end)...]
+        } else {
+            rest = host[(host.firstIndex(of: ":") ?? host.endIndex)...]
+        }
+        guard rest.isEmpty || rest.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }), rest.first ?? ":" == ":"
+        else { return host }
+        return String(host[..<rest.startIndex])
     }
 }

@@ -31,9 +31,9 @@ struct `A link for a phone` {
         )
         #expect(page.contains("Referrer-Policy: no-referrer") && page.contains("default-src 'none'"))
         #expect(try await air.status("/i/\(link.secret)") == "308")
-        for file in ["../page.css", "../page.js", "qr.svg", "state", "icon512.png"] {
+        for file in ["../../i/page.css", "../page.js", "qr.svg", "state", "icon512.png"] {
             #expect(file == "state" || page.contains("\"\(file)\""))
-            let path = file.hasPrefix("../") ? "/i/" + file.dropFirst(3) : "/i/\(link.secret)/\(file)"
+            let path = try #require(URL(string: file, relativeTo: URL(string: "http://h/i/\(link.secret)/"))).path
             #expect(try await air.status(path) == "200")
         }
     }

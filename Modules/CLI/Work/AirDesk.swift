@@ -115,7 +115,10 @@ final class AirStand: Sendable {
     }
 
     /// Stops serving, and removes what was offered.
-    func close() async {
+    ///
+    /// - Parameter lingers: whether pages get the time to ask once more, and to show that all was delivered.
+    func close(lingers: Bool) async {
+        if lingers { try? await Task.sleep(for: .seconds(3)) }
         await server.stop(within: .seconds(5))
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -47,7 +47,7 @@ enum InstallPage {
                 <p class="status" id="state" role="status" data-step="\(state.step.rawValue)">\(state.words)</p>
                 <progress id="bar" max="100" value="\(state.percent)" aria-label="Sent"\
                 \(state.step == .sending ? "" : " hidden")></progress>
-                <p class="small middle">“Delivered” means that all of the app was sent. Only the phone knows whether it \
+                <p class="small middle" id="delivered"\(state.step == .delivered ? "" : " hidden")>“Delivered” means that all of the app was sent. Only the phone knows whether it \
                 installed it: look at the Home Screen.</p>
                 <p class="small middle">This link is good until <time id="until" \
                 datetime="\(until)">\(until)</time>.</p>
@@ -143,6 +143,7 @@ enum InstallPage {
               state.dataset.step = now.step;
               part("bar").value = now.percent;
               part("bar").hidden = now.step !== "sending";
+              part("delivered").hidden = now.step !== "delivered";
             }
           } catch { /* Out of reach for now. */ }
           setTimeout(look, document.hidden ? 10000 : 2000);
