@@ -32,6 +32,8 @@ package struct AirRoutes: Sendable {
     /// All of them.
     package var routes: [Routes.Route] {
         var routes: [Routes.Route] = [
+            .now("GET", "/i/page.css") { _ in Self.guarded(Self.file(AirPage.css, "text/css")) },
+            .now("GET", "/i/page.js") { _ in Self.guarded(Self.file(InstallPage.script, "text/javascript")) },
             .now("GET", "/i/{link}/") { request in open(request) { page(request, $0) } },
             .now("GET", "/i/{link}") { request in
                 open(request) { link in
@@ -44,7 +46,7 @@ package struct AirRoutes: Sendable {
                     return .bytes(Manifest.xml(link, base: base(request, link)), type: "text/xml")
                 }
             },
-            .now("GET", "/i/{link}/app.ipa") { request in open(request, archive) },
+            .now("GET", "/i/{link}/app.ipa") { request in open(request) { archive(request, $0) } },
             .now("GET", "/i/{link}/icon57.png") { request in open(request) { icon($0, 57) } },
             .now("GET", "/i/{link}/icon512.png") { request in open(request) { icon($0, 512) } },
             .now("GET", "/i/{link}/qr.svg") { request in
@@ -60,34 +62,32 @@ package struct AirRoutes: Sendable {
                     return Response(status: 204)
                 }
             },
-            .now("GET", "/i/{link}/page.css") { request in open(request) { _ in Self.file(InstallPage.css, "text/css") }
-            },
-            .now("GET", "/i/{link}/page.js") { request in
-                open(request) { _ in Self.file(InstallPage.script, "text/javascript") }
-            },
         ]
-        if let authority {
-            routes.append(.now("GET", "/ca") { _ in Self.html(AuthorityPage.html(fingerprint(authority))) })
-            routes.append(
-                .now("GET", "/ca.cer") { _ in
-                    .bytes(
-                        authority,
-                        type: "application/x-x509-ca-cert",
-                        headers: ["Content-Disposition": "attachment; filename=\"ferry-ca.cer\""]
-                    )
-                }
-            )
-        }
+        if let authority { routes += Self.authority(authority) }
         return routes
+    }
+
+    private static func authority(_ certificate: [UInt8]) -> [Routes.Route] {
+        let page = AuthorityPage.html(fingerprint(certificate))
+        let profile = AuthorityPage.profile(certificate)
+        // Without Content-Disposition: Safari would put what is “attached” among the files, and the system would not offer
+        // to install it.
+        return [
+            .now("GET", "/ca") { _ in guarded(html(page)) },
+            .now("GET", "/ca.mobileconfig") { _ in
+                guarded(.bytes(profile, type: "application/x-apple-aspen-config"))
+            },
+            .now("GET", "/ca.cer") { _ in guarded(.bytes(certificate, type: "application/x-x509-ca-cert")) },
+        ]
     }
 
     /// Asks `make` where the link of the request is good; says otherwise that it is over, or that there is none.
     private func open(_ request: Request, _ make: (AirLink) -> Response) -> Response {
         guard let link = book[request.parameters["link"] ?? ""] else {
-            return Self.guarded(Self.html(InstallPage.over(.unknown), status: 404))
+            return Self.over(.unknown, request)
         }
         guard book.isOpen(link) else {
-            return Self.guarded(Self.html(InstallPage.over(link.isRevoked ? .revoked : .expired), status: 410))
+            return Self.over(link.isRevoked ? .revoked : .expired, request)
         }
         return Self.guarded(make(link))
     }
@@ -103,9 +103,9 @@ package struct AirRoutes: Sendable {
         )
     }
 
-    private func archive(_ link: AirLink) -> Response {
+    private func archive(_ request: Request, _ link: AirLink) -> Response {
         guard let source = try? FileSource(path: book.archive(of: link)) else {
-            return Self.html(InstallPage.over(.expired), status: 410)
+            return Self.over(.expired, request)
         }
         let secret = link.secret
         let body = FileBody(source, tag: link.files) { [book] range in book.sent(range, of: secret) }
@@ -123,6 +123,12 @@ package struct AirRoutes: Sendable {
         guard let state = book.state(of: link.secret) else { return .text("", status: 404) }
         let text = #"{"step":"\#(state.step.rawValue)","percent":\#(state.percent),"words":"\#(state.words)"}"#
         return .bytes(Array(text.utf8), type: "application/json")
+    }
+
+    /// 404 for a link that nobody knows, 410 for one that was.
+    private static func over(_ ending: InstallPage.Ending, _ request: Request) -> Response {
+        let root = String(repeating: "../", count: request.path.segments.count - 1)
+        return guarded(html(InstallPage.over(ending, root: root), status: ending == .unknown ? 404 : 410))
     }
 
     private static func html(_ text: String, status: Int = 200) -> Response {

@@ -174,6 +174,9 @@ final class Running: Sendable {
 
     var isRunning: Bool { process.withLock { $0.isRunning } }
 
+    /// What it has said on its standard error until now.
+    var errors: String { String(decoding: (try? scratch.read("err")) ?? [], as: UTF8.self) }
+
     /// Whether it has a file open whose path begins like that, with or without a name.
     func hasOpen(_ prefix: String) -> Bool {
         let folder = "/proc/\(identifier)/fd"

@@ -25,11 +25,16 @@ struct `A link for a phone` {
         #expect(page.contains("<h1>Harbour</h1>") && page.contains("Version 1.2"))
         let manifest = "https%3A%2F%2Fferry.example%2Fi%2F\(link.secret)%2Fmanifest.plist"
         #expect(page.contains("href=\"itms-services://?action=download-manifest&amp;url=\(manifest)\""))
-        #expect(page.contains("Waiting for the phone") && page.contains("Open this page in Safari"))
+        #expect(
+            page.contains("Waiting for the phone") && page.contains("2023-11-14T23:13:20Z")
+                && page.contains("Open this page in Safari")
+        )
         #expect(page.contains("Referrer-Policy: no-referrer") && page.contains("default-src 'none'"))
         #expect(try await air.status("/i/\(link.secret)") == "308")
-        for file in ["page.css", "page.js", "qr.svg", "state"] {
-            #expect(try await air.status("/i/\(link.secret)/\(file)") == "200")
+        for file in ["../../i/page.css", "../page.js", "qr.svg", "state", "icon512.png"] {
+            #expect(file == "state" || page.contains("\"\(file)\""))
+            let path = try #require(URL(string: file, relativeTo: URL(string: "http://h/i/\(link.secret)/"))).path
+            #expect(try await air.status(path) == "200")
         }
     }
 
@@ -152,6 +157,7 @@ struct `A link for a phone` {
         let link = try air.add()
         _ = try await air.curl("/i/\(link.secret)/manifest.plist")
         await air.server.stop(within: .zero)
+        air.book.beginStop()
         let next = try AirServer(in: air.folder)
         #expect(next.book.link(of: "one")?.secret == link.secret)
         #expect(try await next.curl("/i/\(link.secret)/").text.contains("The phone has asked"))

@@ -29,7 +29,7 @@ final class BenchServer {
         let (listener, port) = try Descriptor.listener()
         listener.close()
         try WholeFile.write(Array(Self.configuration(scratch, port).utf8), to: scratch.path("nginx.conf"))
-        let server = try Self.startNginx(scratch)
+        let server = try Self.startNginx(scratch, orElse: "Install it (apt-get install nginx-light), or give --url.")
         self.server = server
         guard let through else {
             (proxy, toProxy) = (nil, -1)
@@ -54,7 +54,8 @@ final class BenchServer {
         Self.end(server)
     }
 
-    private static func end(_ process: pid_t) {
+    /// Ends a program of ours, and waits until it is gone.
+    static func end(_ process: pid_t) {
         kill(process, SIGTERM)
         while waitpid(process, nil, 0) < 0, errno == EINTR {}
     }
@@ -84,15 +85,15 @@ final class BenchServer {
         """
     }
 
-    /// Waits until it listens: then it writes the file with its number.
-    private static func startNginx(_ scratch: BenchFolder) throws -> pid_t {
+    /// Starts nginx with `nginx.conf` of that folder, and waits until it listens: then it writes the file with its number.
+    static func startNginx(_ scratch: BenchFolder, orElse advice: String) throws -> pid_t {
         let places = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":").map(String.init)
         guard let program = (places + ["/usr/sbin"]).map({ $0 + "/nginx" }).first(where: { access($0, X_OK) == 0 })
         else {
             throw UsageError(
                 .invalidValue,
                 "nginx is not installed, which the file is served by.",
-                advice: "Install it (apt-get install nginx-light), or give --url."
+                advice: advice
             )
         }
         let process = try ChildProcess.spawn(

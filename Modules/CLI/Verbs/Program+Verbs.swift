@@ -10,7 +10,7 @@ extension Program {
             SourceVerb.verb, SourceVerb.add, SourceVerb.remove, SourceVerb.list, UpdatesVerb.verb, Devices.verb,
             Apps.verb, Uninstall.verb, Inspect.verb,
             Verify.verb, IdentityVerb.verb, ProfileVerb.verb, CacheVerb.verb, Island.verb, Push.verb, Bench.verb,
-            BenchAPNs.verb, BenchDownload.verb, Demo.verb, Completion.verb, Help.verb,
+            BenchAPNs.verb, BenchDownload.verb, BenchServe.verb, Demo.verb, Completion.verb, Help.verb,
         ]
     )
 }

@@ -10,7 +10,8 @@ enum Resume {
 
             The options of the first call are known, but not its secrets: the password comes from the file that was named \
             then, from --password-file, the environment or a prompt. A URL with a password or a token in it, the archive's \
-            or its list's, has to be given again. An app from a list is chosen again, from the list as it is now.
+            or its list's, has to be given again. An app from a list is chosen again, from the list as it is now. By which \
+            address phones reach this machine is not known either: what goes to phones gets a new link.
             """,
         examples: [
             .init(purpose: "After a crash or a restart", command: "ferry resume --all"),
@@ -33,6 +34,7 @@ enum Resume {
                 help: "the source or its list again, where a part of it was not written down"
             ),
             .passwordFile,
+        ] + ServingPlace.options.map { $0.under(ServingPlace.group) } + [
             .noCache,
             .reporter,
             .json,

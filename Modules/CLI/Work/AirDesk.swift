@@ -98,7 +98,13 @@ final class AirStand: Sendable {
         folder = try invocation.installFiles().workFolder + "/links-\(ProcessInfo.processInfo.processIdentifier)"
         desk = try AirDesk(place, folder: folder, seconds: place.linkSeconds, invocation.console)
         let routes = Routes(desk.routes(nil))
-        server = try HTTPServer(place.configuration) { routes.answer($0) }
+        let hosts = HostNames(place.hosts)
+        server = try HTTPServer(place.configuration) { request in
+            guard let reason = hosts.misdirection(request) else { return routes.answer(request) }
+            return .now(
+                .text("\(reason) Use the address that ferry install printed, or give it --host.\n", status: 421)
+            )
+        }
         desk.listens(at: server.address)
         if let authority = place.authority {
             invocation.console.note(
@@ -109,7 +115,10 @@ final class AirStand: Sendable {
     }
 
     /// Stops serving, and removes what was offered.
-    func close() async {
+    ///
+    /// - Parameter lingers: whether pages get the time to ask once more, and to show that all was delivered.
+    func close(lingers: Bool) async {
+        if lingers { try? await Task.sleep(for: .seconds(3)) }
         await server.stop(within: .seconds(5))
         try? FileManager.default.removeItem(atPath: folder)
     }

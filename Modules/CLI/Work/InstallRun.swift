@@ -79,9 +79,10 @@ struct InstallRun: Sendable {
             }
             return (reports, session)
         }
+        let wasCancelled = Task.isCancelled
         await Task {
             await downloader.close()
-            await air?.close()
+            await air?.close(lingers: !wasCancelled)
         }.value
         return try await finish(reports, session, told: refused.count)
     }

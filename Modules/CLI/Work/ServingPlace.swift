@@ -70,9 +70,9 @@ struct ServingPlace: Sendable {
         publicURL = arguments.value("--public-url")
         trustedProxies = Set(arguments.values("--trust-proxy"))
         linkSeconds = Int64(arguments.number("--link-hours") ?? 24) * 3_600
-        let named = arguments.values("--host")
+        let named = arguments.values("--host").map(Self.bracketed)
         let isEverywhere = ["0.0.0.0", "::"].contains(listen.host)
-        let own = listen.host.contains(":") ? "[\(listen.host)]" : listen.host
+        let own = Self.bracketed(listen.host)
         host = named.first ?? (isEverywhere ? "127.0.0.1" : own)
         var hosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
         if let publicURL {
@@ -111,6 +111,11 @@ struct ServingPlace: Sendable {
             trustedProxies: trustedProxies,
             standard: "\(scheme)://\(host):\(address.port)"
         )
+    }
+
+    /// An address of IPv6 as it stands in addresses of the web.
+    private static func bracketed(_ host: String) -> String {
+        host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 
     private static func authority(

@@ -1,3 +1,5 @@
+import COpenSSL
+
 /// An app that a phone may fetch by a link.
 package struct AirLink: Codable, Sendable, Hashable {
     /// How far a phone is with it, as far as a server can know.
@@ -59,5 +61,20 @@ package struct AirLink: Codable, Sendable, Hashable {
             for index in 0..<min(4, bytes.count - start + 1) { text.append(letters[bits >> (18 - 6 * index) & 63]) }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// The SHA-256 of a link's secret.
+struct SecretDigest: Sendable, Hashable {
+    private let bytes: [UInt8]
+
+    init(_ secret: String) {
+        var secret = secret
+        bytes = secret.withUTF8 { secret in
+            [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+                _ = SHA256(secret.baseAddress, secret.count, digest.baseAddress)
+                count = 32
+            }
+        }
     }
 }

@@ -1,11 +1,5 @@
 import FerryBytes
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The links of a server, kept across its restarts in `links.json`, with their archives and icons beside it.
 ///
 /// Its folder is for this user alone: whoever reads the file may fetch every app.
@@ -14,8 +8,6 @@ package final class LinkBook: Sendable {
     package static let maximumLinks = 10_000
     /// How long a link that is over is remembered, so that its page says so, in seconds.
     package static let memory: Int64 = 7 * 86_400
-    /// The longest file that is read.
-    private static let maximumBytes = 16 << 20
 
     private struct Entry {
         var link: AirLink
@@ -24,14 +16,23 @@ package final class LinkBook: Sendable {
     }
 
     private struct Shelf {
-        var entries: [String: Entry] = [:]
+        /// By the digests of their secrets: how long it takes to find none tells nothing of those that there are.
+        private var byDigest: [SecretDigest: Entry] = [:]
         /// The newest link of each install.
         var newest: [String: String] = [:]
         var lastWatcher = 0
         var isStopping = false
 
+        subscript(secret: String) -> Entry? {
+            get { byDigest[SecretDigest(secret)] }
+            set { byDigest[SecretDigest(secret)] = newValue }
+        }
+
+        var count: Int { byDigest.count }
+        var links: [AirLink] { byDigest.values.map(\.link) }
+
         mutating func forget(_ link: AirLink) {
-            entries[link.secret] = nil
+            self[link.secret] = nil
             if let install = link.install, newest[install] == link.secret { newest[install] = nil }
         }
     }
@@ -40,6 +41,7 @@ package final class LinkBook: Sendable {
     package let folder: String
     private let now: @Sendable () -> Int64
     private let shelf: Guarded<Shelf>
+    private let file: LinkFile
 
     /// Opens the book in a folder, which is made where it is missing; throws ``FileFailure``.
     ///
@@ -49,37 +51,26 @@ package final class LinkBook: Sendable {
         self.now = now
         try makeFolders(folder)
         var shelf = Shelf()
-        if let bytes = try Self.read(folder + "/links.json") {
-            // One that cannot be read is begun anew: what is lost are links, not apps.
-            let links = (try? JSONDecoder().decode([AirLink].self, from: Data(bytes))) ?? []
-            for link in links.suffix(Self.maximumLinks) {
-                var entry = Entry(link: link)
-                if link.step == .sending { entry.link.step = .asked }
-                shelf.entries[link.secret] = entry
-                if let install = link.install { shelf.newest[install] = link.secret }
-            }
+        file = LinkFile(folder + "/links.json")
+        for link in try file.read().suffix(Self.maximumLinks) {
+            var entry = Entry(link: link)
+            if link.step == .sending { entry.link.step = .asked }
+            shelf[link.secret] = entry
+            if let install = link.install { shelf.newest[install] = link.secret }
         }
         self.shelf = Guarded(shelf)
-    }
-
-    private static func read(_ path: String) throws -> [UInt8]? {
-        do {
-            return try WholeFile.read(path, limit: maximumBytes)
-        } catch let error where error.isMissing {
-            return nil
-        }
     }
 
     // MARK: Looking
 
     /// The link of that secret, open or not.
-    package subscript(secret: String) -> AirLink? { shelf.withLock { $0.entries[secret]?.link } }
+    package subscript(secret: String) -> AirLink? { shelf.withLock { $0[secret]?.link } }
 
     /// The newest link of an install, if it is open.
     package func link(of install: String) -> AirLink? {
         let now = now()
         return shelf.withLock { shelf in
-            guard let link = shelf.newest[install].flatMap({ shelf.entries[$0]?.link }), link.isOpen(at: now) else {
+            guard let link = shelf.newest[install].flatMap({ shelf[$0]?.link }), link.isOpen(at: now) else {
                 return nil
             }
             return link
@@ -91,7 +82,7 @@ package final class LinkBook: Sendable {
 
     /// How far a link is; `nil` where there is none.
     package func state(of secret: String) -> LinkState? {
-        shelf.withLock { shelf in shelf.entries[secret].map(Self.state) }
+        shelf.withLock { shelf in shelf[secret].map(Self.state) }
     }
 
     /// The path of a link's archive.
@@ -105,18 +96,19 @@ package final class LinkBook: Sendable {
         let (states, sink) = AsyncStream.makeStream(of: LinkState.self, bufferingPolicy: .bufferingNewest(1))
         let now = now()
         let number = shelf.withLock { shelf -> Int? in
-            guard let entry = shelf.entries[secret], entry.link.isOpen(at: now) else { return nil }
+            guard let entry = shelf[secret], entry.link.isOpen(at: now) else { return nil }
             shelf.lastWatcher += 1
-            shelf.entries[secret]?.watchers[shelf.lastWatcher] = sink
+            let number = shelf.lastWatcher
+            shelf[secret]?.watchers[number] = sink
             sink.yield(Self.state(entry))
-            return shelf.lastWatcher
+            return number
         }
         guard let number else {
             sink.finish()
             return states
         }
         sink.onTermination = { [weak self] _ in
-            self?.shelf.withLock { shelf in _ = shelf.entries[secret]?.watchers.removeValue(forKey: number) }
+            self?.shelf.withLock { shelf in _ = shelf[secret]?.watchers.removeValue(forKey: number) }
         }
         return states
     }
@@ -183,7 +175,7 @@ package final class LinkBook: Sendable {
 
     private func keep(_ link: AirLink) throws {
         shelf.withLock { shelf in
-            shelf.entries[link.secret] = Entry(link: link)
+            shelf[link.secret] = Entry(link: link)
             if let install = link.install { shelf.newest[install] = link.secret }
         }
         try save()
@@ -194,9 +186,9 @@ package final class LinkBook: Sendable {
     package func revoke(_ secret: String) -> Bool {
         let now = now()
         let wasOpen = shelf.withLock { shelf in
-            guard let link = shelf.entries[secret]?.link, link.isOpen(at: now) else { return false }
-            shelf.entries[secret]?.link.isRevoked = true
-            for watcher in shelf.entries[secret]?.watchers.values ?? [:].values { watcher.finish() }
+            guard let link = shelf[secret]?.link, link.isOpen(at: now) else { return false }
+            shelf[secret]?.link.isRevoked = true
+            for watcher in shelf[secret]?.watchers.values ?? [:].values { watcher.finish() }
             return true
         }
         if wasOpen, let link = self[secret] {
@@ -228,8 +220,12 @@ package final class LinkBook: Sendable {
         change(secret) { entry in entry.link.step = .installed }
     }
 
-    /// From now on an install that ends early leaves its link, because it goes on with the next start.
-    package func beginStop() { shelf.withLock { $0.isStopping = true } }
+    /// From now on an install that ends early leaves its link, because it goes on with the next start. All that is known
+    /// is written when this returns.
+    package func beginStop() {
+        shelf.withLock { $0.isStopping = true }
+        file.writeDue(links)
+    }
 
     /// Whether the server is about to stop.
     package var isStopping: Bool { shelf.withLock { $0.isStopping } }
@@ -238,16 +234,16 @@ package final class LinkBook: Sendable {
     package func sweep() {
         let now = now()
         let over = shelf.withLock { shelf -> [AirLink] in
-            let over = shelf.entries.values.map(\.link).filter { !$0.isOpen(at: now) }
+            let over = shelf.links.filter { !$0.isOpen(at: now) }
             for link in over where now - link.expiresAt > Self.memory { shelf.forget(link) }
-            let surplus = shelf.entries.count - Self.maximumLinks + 1
+            let surplus = shelf.count - Self.maximumLinks + 1
             guard surplus > 0 else { return over }
-            let oldest = shelf.entries.values.map(\.link).sorted { $0.madeAt < $1.madeAt }.prefix(surplus)
+            let oldest = shelf.links.sorted { $0.madeAt < $1.madeAt }.prefix(surplus)
             for link in oldest { shelf.forget(link) }
             return over + oldest
         }
         for link in over {
-            if let watchers = shelf.withLock({ $0.entries[link.secret]?.watchers.values.map(\.self) }) {
+            if let watchers = shelf.withLock({ $0[link.secret]?.watchers.values.map(\.self) }) {
                 for watcher in watchers { watcher.finish() }
             }
             removeFiles(of: link)
@@ -257,16 +253,15 @@ package final class LinkBook: Sendable {
     @discardableResult
     private func change(_ secret: String, _ body: (inout Entry) -> Void) -> Bool {
         let isNews = shelf.withLock { shelf in
-            guard var entry = shelf.entries[secret] else { return false }
+            guard var entry = shelf[secret] else { return false }
             let before = entry.link.step
             body(&entry)
-            shelf.entries[secret] = entry
+            shelf[secret] = entry
             let state = Self.state(entry)
             for watcher in entry.watchers.values { watcher.yield(state) }
             return entry.link.step != before
         }
-        // Where it cannot be written, the next change tries again; the phone gets its app all the same.
-        if isNews { try? save() }
+        if isNews { file.writeSoon(links) }
         return isNews
     }
 
@@ -274,13 +269,9 @@ package final class LinkBook: Sendable {
         LinkState(step: entry.link.step, sentBytes: entry.sent.count, byteCount: entry.link.byteCount)
     }
 
-    private func save() throws {
-        let links = shelf.withLock { $0.entries.values.map(\.link) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        let bytes = [UInt8](try encoder.encode(links.sorted { ($0.madeAt, $0.secret) < ($1.madeAt, $1.secret) }))
-        try WholeFile.write(bytes, to: folder + "/links.json")
-    }
+    private var links: @Sendable () -> [AirLink] { { [self] in shelf.withLock { $0.links } } }
+
+    private func save() throws { try file.write(links) }
 
     private func removeFiles(of link: AirLink) {
         removeFile(archive(of: link))

@@ -9,7 +9,7 @@ final class Gate: Sendable {
     }
 
     private let keeper: TokenKeeper
-    private let hosts: Set<String>
+    private let hosts: HostNames
     private let limits: Guarded<Limits>
     private let seconds: @Sendable () -> Double
 
@@ -21,7 +21,7 @@ final class Gate: Sendable {
         seconds: @escaping @Sendable () -> Double
     ) {
         self.keeper = keeper
-        self.hosts = Set(hosts.map { $0.lowercased() })
+        self.hosts = HostNames(hosts)
         self.seconds = seconds
         self.limits = Guarded(
             Limits(
@@ -32,25 +32,14 @@ final class Gate: Sendable {
     }
 
     /// Why a request is not for this server at all; `nil` for one that is.
-    ///
-    /// A page of somebody else's whose name leads here (DNS rebinding) is told from ours by its `Host` alone.
     func misdirection(_ request: Request) -> Problem? {
-        let given = request.headers.all("Host")
-        if given.count == 1, hosts.contains(Self.name(given[0])) { return nil }
-        return Problem(
-            421,
-            given.count == 1
-                ? "This server is not known as “\(given[0].prefix(100).printable)”."
-                : "The request must have one field “Host”.",
-            remedy: "Use an address that ferry serve prints, or start it with --public-url or --host."
-        )
-    }
-
-    /// The host without its port.
-    static func name(_ host: String) -> String {
-        let host = host.lowercased()
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
-        return String(host.prefix { $0 != ":" })
+        hosts.misdirection(request).map { reason in
+            Problem(
+                421,
+                reason,
+                remedy: "Use an address that ferry serve prints, or start it with --public-url or --host."
+            )
+        }
     }
 
     /// Why a page of somebody else's may not have its browser change anything here; `nil` for every other request.
