@@ -19,6 +19,13 @@ package struct HostNames: Sendable {
         return "This server is not known as “\(given[0].prefix(100).printable)”."
     }
 
+    /// Whether a page of this `Origin` is this server's own: `https://ferry.example.com:8443`; not `null`, nor what is none.
+    package func isOwn(origin: String) -> Bool {
+        let origin = origin.lowercased()
+        guard let scheme = ["https://", "http://"].first(where: origin.hasPrefix) else { return false }
+        return names.contains(Self.name(String(origin.dropFirst(scheme.count))))
+    }
+
     /// A `Host` without its port, in small letters; as it is where what follows the name is no port.
     package static func name(_ host: String) -> String {
         let host = host.lowercased()

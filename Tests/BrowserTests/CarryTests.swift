@@ -13,15 +13,18 @@ struct `An app that is carried by hand` {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `is offered to a phone by a link that can be renewed and revoked`() async throws {
-        try await carry(to: "ota", ["air"], legs: 8)
+    func `is offered to a phone, delivered and reported, by a link that can be renewed and revoked`() async throws {
+        try await carry(to: "ota", ["air"], legs: 10)
     }
 
     private func carry(to target: String, _ options: [String] = [], legs: Int) async throws {
         let server = try ServedFerry(target: target)
         defer { server.stop() }
         let address = try await server.address()
-        let (verdicts, errors) = try Chromium.run("carry.py", [address, server.archive, ServedFerry.command] + options)
+        let (verdicts, errors) = try await Chromium.run(
+            "carry.py",
+            [address, server.archive, ServedFerry.command] + options
+        )
         for verdict in verdicts {
             if let fault = verdict.fault { Issue.record("\(verdict.check): \(fault) \(server.words)") }
         }

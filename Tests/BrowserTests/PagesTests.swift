@@ -18,10 +18,11 @@ enum Chromium {
     }
 
     /// Runs a script beside this file, and reads its verdicts, one a line.
-    static func run(_ script: String, _ arguments: [String] = []) throws -> (verdicts: [Verdict], errors: String) {
+    static func run(_ script: String, _ arguments: [String] = []) async throws -> (verdicts: [Verdict], errors: String)
+    {
         let python = try #require(python)
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(script).path
-        let result = try python.run([path] + arguments)
+        let result = try await onThread { try python.run([path] + arguments) }
         let verdicts = try result.text.split(separator: "\n").map { line in
             try JSONDecoder().decode(Verdict.self, from: Data(line.utf8))
         }
@@ -33,8 +34,8 @@ enum Chromium {
 @Suite(.enabled(if: Chromium.exists, Chromium.absent))
 struct `The dashboard in a browser` {
     @Test(.timeLimit(.minutes(5)))
-    func `does what each of its checks says`() throws {
-        let (verdicts, errors) = try Chromium.run("check_pages.py")
+    func `does what each of its checks says`() async throws {
+        let (verdicts, errors) = try await Chromium.run("check_pages.py")
         for verdict in verdicts {
             if let fault = verdict.fault { Issue.record("\(verdict.check): \(fault)") }
         }

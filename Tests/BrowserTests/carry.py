@@ -3,12 +3,14 @@
     python3 carry.py ADDRESS ARCHIVE FERRY [air]
 
 ADDRESS is the one that `ferry serve` printed, ARCHIVE the app, FERRY the command that judges what came out. With `air`, the
-server makes links for phones, and the way leads there. Prints a line of JSON for each leg of the way, as `check_pages.py` does; the first that fails is the last.
+server makes links for phones, and the way leads there. Prints a line of JSON for each leg of the way, as `check_pages.py`
+does; the first that fails is the last.
 """
 
 import http.server
 import json
 import pathlib
+import plistlib
 import subprocess
 import sys
 import tempfile
@@ -175,17 +177,15 @@ class Way:
 
     def starts(self):
         self.page.click("dialog .primary")
-        self.row("finished")
-        self.page.wait_text("#finished .install-status", "Ready for the phone")
+        self.page.wait_text("#running .install-status", "Waiting for the phone")
 
     def offers(self):
-        self.page.click("#finished [data-verb=link]")
+        self.page.click("#running [data-verb=link]")
         self.page.wait("document.querySelector('.qr').naturalWidth > 0")
         self.link = self.page.text(".link-address")
         judge(self.page, "link")
         self.page.screenshot("carry-air-link")
-        with urllib.request.urlopen(self.link, timeout=LONG) as answer:
-            text = answer.read().decode()
+        text = self.get(self.link).decode()
         expect("itms-services://" in text and "Harbour" in text, f"A phone could not install it from there: {text[:2_000]}")
 
     def renews(self):
@@ -194,22 +194,38 @@ class Way:
         expect(self.status(self.link) in (404, 410), "The old link still leads somewhere.")
         self.link = self.page.text(".link-address")
         expect(self.status(self.link) == 200, "The new one leads nowhere.")
+        self.page.key("Escape")
+
+    def asks(self):
+        manifest = plistlib.loads(self.get(self.link.rstrip("/") + "/manifest.plist"))
+        self.page.wait_text("#running .install-status", "The phone has asked")
+        self.assets = {asset["kind"]: asset["url"] for asset in manifest["items"][0]["assets"]}
+
+    def fetches(self):
+        archive = pathlib.Path(self.saved.name) / "Phone.ipa"
+        archive.write_bytes(self.get(self.assets["software-package"]))
+        self.page.wait_text("#finished .install-status", "Delivered")
+        judged = subprocess.run([self.ferry, "verify", str(archive)], capture_output=True, text=True, timeout=LONG)
+        expect(judged.returncode == 0, f"{judged.stdout}{judged.stderr}")
+        self.page.screenshot("carry-air-delivered")
+
+    def hears(self):
+        request = urllib.request.Request(self.link.rstrip("/") + "/installed", method="POST", data=b"")
+        with urllib.request.urlopen(request, timeout=LONG) as answer:
+            expect(answer.status < 300, "The server does not want to know.")
+        self.page.wait_text("#finished .install-status", "Installed")
 
     def revokes(self):
+        self.page.click("#finished [data-verb=link]")
         self.page.click("dialog .danger")
         self.page.wait("!document.querySelector('dialog')")
         expect(self.status(self.link) in (404, 410), "It still leads somewhere.")
         self.page.wait("!document.querySelector('#finished [data-verb=link]').checkVisibility()")
-        self.page.click("#finished [data-verb=details]")
-        self.page.click("#finished .check-line button:last-child")
-        self.page.wait("document.querySelector('.link-address')")
-        self.link = self.page.text(".link-address")
-        self.page.key("Escape")
 
-    def hears(self):
-        with urllib.request.urlopen(urllib.request.Request(self.link.rstrip("/") + "/installed", method="POST", data=b""), timeout=LONG) as answer:
-            expect(answer.status < 300, "The server does not want to know.")
-        self.page.wait_text("#finished .install-status", "Installed")
+    @staticmethod
+    def get(url):
+        with urllib.request.urlopen(url, timeout=LONG) as answer:
+            return answer.read()
 
     @staticmethod
     def status(url):
@@ -222,11 +238,13 @@ class Way:
     AIR_LEGS = [
         ("the page opens with the token of its address", opens),
         ("a dropped archive shows its plan", plans),
-        ("it is made ready for a phone", starts),
+        ("it waits for a phone", starts),
         ("its link and the picture of it lead to the page that a phone opens", offers),
         ("a new link ends the old one", renews),
-        ("a revoked link leads nowhere, and another can be made", revokes),
+        ("a phone that has asked is told of", asks),
+        ("what a phone fetches is the app, and counts as delivered", fetches),
         ("what the app reports is shown", hears),
+        ("a revoked link leads nowhere", revokes),
     ]
     LEGS = [
         ("the page opens with the token of its address", opens),

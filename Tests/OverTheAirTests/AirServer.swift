@@ -49,6 +49,11 @@ final class AirServer: Sendable {
         try book.add(try AirApp(try archive(), icons: { _ in icons }), install: install, seconds: seconds)
     }
 
+    /// Returns when an install follows the link.
+    func isFollowed(_ link: AirLink) async throws {
+        while book.watcherCount(of: link.secret) == 0 { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
     func curl(_ path: String, _ options: [String] = [], scheme: String = "http") async throws -> Tool.Result {
         let url = "\(scheme)://127.0.0.1:\(server.address.port)\(path)"
         return try await onThread {

@@ -71,6 +71,32 @@ struct `An install over the air` {
         #expect(try await again.app.isOnlyDelivered)
     }
 
+    @Test func `follows a link that takes the place of its own`() async throws {
+        let air = try AirServer()
+        let (links, sink) = AsyncStream<AirLink>.makeStream()
+        let installation = await Installer(target: target(air, sink)).install(try air.archive(), as: "job")
+        var offered = links.makeAsyncIterator()
+        let link = try #require(await offered.next())
+        try await air.isFollowed(link)
+        let renewed = try #require(try air.book.renew("job", seconds: 60))
+        #expect(try await air.status("/i/\(link.secret)/app.ipa") == "410")
+        try await air.isFollowed(renewed)
+        _ = try await air.curl("/i/\(renewed.secret)/app.ipa")
+        #expect(try await installation.app.location == "https://ferry.example/i/\(renewed.secret)/")
+    }
+
+    @Test func `fails when its link is revoked`() async throws {
+        let air = try AirServer()
+        let (links, sink) = AsyncStream<AirLink>.makeStream()
+        let installation = await Installer(target: target(air, sink)).install(try air.archive(), as: "job")
+        var offered = links.makeAsyncIterator()
+        let link = try #require(await offered.next())
+        try await air.isFollowed(link)
+        #expect(air.book.revoke(link.secret))
+        let error = await #expect(throws: InstallError.self) { try await installation.app }
+        #expect(error?.code == .stalled)
+    }
+
     @Test func `waits beside others, and fails when its link ends`() async throws {
         let air = try AirServer()
         let (links, sink) = AsyncStream<AirLink>.makeStream()

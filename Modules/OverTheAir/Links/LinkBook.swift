@@ -13,6 +13,11 @@ package final class LinkBook: Sendable {
         var link: AirLink
         var sent = SentBytes()
         var watchers: [Int: AsyncStream<LinkState>.Continuation] = [:]
+
+        /// Ends the streams of states; not under the lock, which each of them takes as it ends.
+        func endWatching() {
+            for watcher in watchers.values { watcher.finish() }
+        }
     }
 
     private struct Shelf {
@@ -29,6 +34,7 @@ package final class LinkBook: Sendable {
         }
 
         var count: Int { byDigest.count }
+        var entries: [Entry] { Array(byDigest.values) }
         var links: [AirLink] { byDigest.values.map(\.link) }
 
         mutating func forget(_ link: AirLink) {
@@ -113,6 +119,9 @@ package final class LinkBook: Sendable {
         return states
     }
 
+    /// How many follow the states of a link.
+    func watcherCount(of secret: String) -> Int { shelf.withLock { $0[secret]?.watchers.count ?? 0 } }
+
     // MARK: Changing
 
     /// Takes in an app: hard-links or copies its archive, and writes its icons; throws ``FileFailure``.
@@ -185,17 +194,16 @@ package final class LinkBook: Sendable {
     @discardableResult
     package func revoke(_ secret: String) -> Bool {
         let now = now()
-        let wasOpen = shelf.withLock { shelf in
-            guard let link = shelf[secret]?.link, link.isOpen(at: now) else { return false }
+        let entry = shelf.withLock { shelf -> Entry? in
+            guard let entry = shelf[secret], entry.link.isOpen(at: now) else { return nil }
             shelf[secret]?.link.isRevoked = true
-            for watcher in shelf[secret]?.watchers.values ?? [:].values { watcher.finish() }
-            return true
+            return entry
         }
-        if wasOpen, let link = self[secret] {
-            removeFiles(of: link)
-            try? save()
-        }
-        return wasOpen
+        guard let entry else { return false }
+        entry.endWatching()
+        removeFiles(of: entry.link)
+        try? save()
+        return true
     }
 
     /// A phone asked for the manifest.
@@ -233,20 +241,18 @@ package final class LinkBook: Sendable {
     /// Removes the files of links that are over, and forgets those that have been so for a while.
     package func sweep() {
         let now = now()
-        let over = shelf.withLock { shelf -> [AirLink] in
-            let over = shelf.links.filter { !$0.isOpen(at: now) }
-            for link in over where now - link.expiresAt > Self.memory { shelf.forget(link) }
+        let over = shelf.withLock { shelf -> [Entry] in
+            let over = shelf.entries.filter { !$0.link.isOpen(at: now) }
+            for entry in over where now - entry.link.expiresAt > Self.memory { shelf.forget(entry.link) }
             let surplus = shelf.count - Self.maximumLinks + 1
             guard surplus > 0 else { return over }
-            let oldest = shelf.links.sorted { $0.madeAt < $1.madeAt }.prefix(surplus)
-            for link in oldest { shelf.forget(link) }
+            let oldest = shelf.entries.sorted { $0.link.madeAt < $1.link.madeAt }.prefix(surplus)
+            for entry in oldest { shelf.forget(entry.link) }
             return over + oldest
         }
-        for link in over {
-            if let watchers = shelf.withLock({ $0[link.secret]?.watchers.values.map(\.self) }) {
-                for watcher in watchers { watcher.finish() }
-            }
-            removeFiles(of: link)
+        for entry in over {
+            entry.endWatching()
+            removeFiles(of: entry.link)
         }
     }
 

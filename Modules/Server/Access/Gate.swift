@@ -52,21 +52,13 @@ final class Gate: Sendable {
         let origins = request.headers.all("Origin")
         let isOurs =
             sites.allSatisfy { ["same-origin", "none"].contains($0.lowercased()) }
-            && origins.allSatisfy { origin in Self.host(ofOrigin: origin).map(hosts.contains) ?? false }
+            && origins.allSatisfy(hosts.isOwn)
         if isOurs { return nil }
         return Problem(
             403,
             "A page of another site asked for this.",
             remedy: "Ask from the dashboard of this server, or from a program."
         )
-    }
-
-    /// The name in `https://ferry.example.com:8443`; `nil` for `null` and what is no origin.
-    private static func host(ofOrigin origin: String) -> String? {
-        for scheme in ["https://", "http://"] where origin.lowercased().hasPrefix(scheme) {
-            return name(String(origin.dropFirst(scheme.count)))
-        }
-        return nil
     }
 
     /// The role of who asks, if it is enough; throws a ``Problem``.
