@@ -2,6 +2,7 @@ package import FerryBytes
 package import FerryHTTP
 package import FerryPipeline
 package import FerryRecord
+import FerryWebReporter
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -36,6 +37,10 @@ package final class ControlServer: Sendable {
     private let server: HTTPServer
     private let calls: ControlCalls
     private let door = Door()
+
+    /// How often, and after what pause, it is looked whether the last viewer has left.
+    private static let farewells = 100
+    private static let farewell = Duration.milliseconds(20)
     private let sweeping: Task<Void, Never>
 
     /// Where it listens.
@@ -133,6 +138,12 @@ package final class ControlServer: Sendable {
     /// Stops: no new requests, streams end, and what is being answered has `time` to be done.
     package func stop(within time: Duration = .seconds(5)) async {
         sweeping.cancel()
+        // Viewers leave by themselves once they have read the last fact, and the server would cut them off before. One that
+        // does not read is not waited for any longer.
+        let web = calls.services.web
+        for _ in 0..<Self.farewells where web.isClosed && web.viewerCount > 0 {
+            try? await Task.sleep(for: Self.farewell)
+        }
         await server.stop(within: time)
     }
 

@@ -129,6 +129,8 @@ final class EventHub: Sendable {
 
     func islandJSON() -> String { state.withLock { self.island(&$0).json } }
 
+    var isClosed: Bool { state.withLock { $0.log.isClosed } }
+
     var viewerCount: Int { state.withLock { $0.viewers.count } }
 
     var kept: (facts: Int, bytes: Int) { state.withLock { $0.log.kept } }

@@ -59,6 +59,9 @@ public final class WebReporter: Reporter {
     /// The id of the last event, after which a viewer that knows the present state may go on.
     public var lastEventID: String { hub.lastEventID }
 
+    /// Whether nothing more comes: then viewers leave once they have read what there is.
+    public var isClosed: Bool { hub.isClosed }
+
     /// What a phone's island would show now.
     package func island() -> String { hub.islandJSON() }
 

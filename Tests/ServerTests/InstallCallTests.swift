@@ -3,6 +3,7 @@ import FerryBytes
 import FerryHTTP
 import FerryPipeline
 import FerryRecord
+import FerryWebReporter
 import Foundation
 import TestKit
 import Testing
@@ -221,6 +222,22 @@ import Testing
             "ferry_install_seconds_count 1", "ferry_viewers 0", #"ferry_installs{stage="signing"} 0"#,
         ] {
             #expect(lines.contains(Substring(line)), "\(line)")
+        }
+        await quay.end()
+    }
+
+    @Test func `tell every viewer the last fact before the server stops`() async throws {
+        let quay = try await Quay()
+        let viewers = (0..<20).map { _ in Task { try await quay.call("GET", "/api/v1/events", ["-N"]) } }
+        while quay.web.viewerCount < viewers.count { try await Task.sleep(for: .milliseconds(2)) }
+        let id = try await quay.install(held: true)
+        await quay.pipeline.cancel(id)
+        await quay.center.close(waitingAtMost: .seconds(10))
+        await quay.server.stop(within: .seconds(1))
+        for viewer in viewers {
+            let text = try await viewer.value.text
+            let facts = text.split(separator: "\n").filter { $0.hasPrefix("data: {\"schema\"") }
+            #expect(facts.last?.contains(#""kind":"closed""#) == true, "\(facts.last ?? "nothing")")
         }
         await quay.end()
     }
