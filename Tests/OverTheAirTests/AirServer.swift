@@ -40,9 +40,16 @@ final class AirServer: Sendable {
         ) { routes.answer($0) }
     }
 
-    /// A sample app that was signed by nobody, as an archive.
+    /// A sample app that was signed by nobody, as an archive. Made once: in a debug build that takes seconds, in which no
+    /// other task goes on.
+    private static let sample = Result {
+        var app = SampleApp()
+        app.approximateBytes = 200_000
+        return try app.archive(level: 1)
+    }
+
     func archive(_ name: String = "Harbour.ipa") throws -> String {
-        try folder.write(try SampleApp().archive(), to: name)
+        try folder.write(try Self.sample.get(), to: name)
     }
 
     func add(install: String? = "one", seconds: Int64 = 3600, icons: [[UInt8]] = []) throws -> AirLink {
