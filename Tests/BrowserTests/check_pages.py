@@ -164,7 +164,7 @@ def words(stage):
     equal(status("gamma"), "Downloading · 3.0 MB · 900 kB/s")
     equal(status("compass"), "Failed while signing · just now")
     equal(page.text("#install-compass .install-error"), "Compass.app: no profile covers com.example.compass.\n\nAdd one with --profile.")
-    equal(status("delta"), "Ready for the phone · just now")
+    equal(status("delta"), "Delivered · just now")
     equal(status("clip"), "Stopped · just now")
     page.wait_text("#install-notes .note", "expires in 3 days")
     server.put("notes", kind="note", notes=["One.", "Two.", "Two.", "Three."])

@@ -16,9 +16,9 @@ private struct Served: Sendable {
     /// Starts it and waits for its address.
     ///
     /// - Parameter token: one that was made before; `nil` where there is none, so that it prints one.
-    init(_ ferry: Command, token: String? = nil) async throws {
+    init(_ ferry: Command, token: String? = nil, signs: Bool = true) async throws {
         self.ferry = ferry
-        let arguments = Self.arguments(ferry)
+        let arguments = Self.arguments(ferry, signs: signs)
         running = try await onThread {
             let running = try ferry.start(arguments)
             #expect(running.waits { running.text.contains("\n") }, "it ended before")
@@ -30,10 +30,11 @@ private struct Served: Sendable {
         self.token = token ?? parts.last ?? ""
     }
 
-    static func arguments(_ ferry: Command, listen: String = "127.0.0.1:0") -> [String] {
-        ["serve", "--to", "folder:" + ferry.home.path("apps"), "--listen", listen] + ferry.kit.hands() + [
-            "--reporter", "json:" + ferry.home.path("log.ndjson"),
-        ]
+    static func arguments(_ ferry: Command, listen: String = "127.0.0.1:0", signs: Bool = true) -> [String] {
+        ["serve", "--to", "folder:" + ferry.home.path("apps"), "--listen", listen] + (signs ? ferry.kit.hands() : [])
+            + [
+                "--reporter", "json:" + ferry.home.path("log.ndjson"),
+            ]
     }
 
     /// Asks, and gives the answer as an object under its status.
@@ -175,6 +176,25 @@ struct `A server that is started anew` {
         #expect((failed["message"] as? String)?.contains(wrong.prefix(8)) == true, "\(failed)")
         #expect(ferry.files(in: "apps") == [])
         _ = try await second.end(with: SIGTERM)
+    }
+
+    @Test func `signs nothing without an identity, and installs apps as they are`() async throws {
+        let ferry = try Command()
+        let served = try await Served(ferry, signs: false)
+        let upload = try await served.call(
+            "POST",
+            "/api/v1/uploads?name=Harbour.ipa",
+            ["--data-binary", "@" + ferry.kit.path("Harbour.ipa")]
+        )
+        let id = try await served.add(#"{"upload":"\#(try #require(upload.object["id"] as? String))"}"#)
+        let done = try await served.install(id) { $0["outcome"] != nil }
+        #expect(done["outcome"] as? String == "installed", "\(done)")
+        let app = ferry.files(in: "apps").first { $0.hasSuffix("Harbour.app/Harbour") }
+        let unzip = try #require(Tool("unzip"))
+        let asked = ["-p", ferry.kit.path("Harbour.ipa"), "Payload/Harbour.app/Harbour"]
+        let published = try await onThread { try unzip.run(asked).output }
+        #expect(try ferry.home.read("apps/" + (try #require(app))) == published)
+        _ = try await served.end(with: SIGTERM)
     }
 
     @Test func `is the only one in its folder`() async throws {

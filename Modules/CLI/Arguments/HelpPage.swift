@@ -66,7 +66,8 @@ struct HelpPage {
         for (index, group) in verb.alternatives.enumerated() {
             let options = group.compactMap { verb.option($0) }.map { brief($0) }.joined(separator: " ")
             let isLast = index == verb.alternatives.count - 1
-            words.append((index == 0 ? "(" : "") + options + (isLast ? ")" : " |"))
+            let (opening, closing) = verb.sparesAlternatives ? ("[", "]") : ("(", ")")
+            words.append((index == 0 ? opening : "") + options + (isLast ? closing : " |"))
         }
         let inAlternatives = Set(verb.alternatives.joined())
         if verb.options.contains(where: { !$0.isRequired && !inAlternatives.contains($0.name) }) {

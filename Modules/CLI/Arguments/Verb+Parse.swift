@@ -164,6 +164,7 @@ private struct ArgumentScan {
         guard !verb.alternatives.isEmpty else { return }
         let begun = verb.alternatives.filter { group in group.contains { given[$0] != nil } }
         guard let chosen = begun.first else {
+            if verb.sparesAlternatives { return }
             let choices = verb.alternatives.map { $0.joined(separator: " with ") }
             throw error(.missingOption, "\(listed(choices, "or")) is missing.")
         }

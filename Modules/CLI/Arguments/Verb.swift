@@ -16,6 +16,8 @@ struct Verb: Sendable {
     var options: [Option] = []
     /// Groups of options of which exactly one must be given whole, each by the options' names; empty for none.
     var alternatives: [[String]] = []
+    /// Whether none of ``alternatives`` need be given.
+    var sparesAlternatives = false
     /// Variables of the environment that the verb reads.
     var environment: [Variable] = []
     /// Does it.

@@ -11,8 +11,8 @@ enum Serve {
             for this run alone is printed.
 
             With --to ota, which is what it does where nothing else is said, each app gets a link that a phone opens in \
-            Safari (docs/serving.md). With an identity, apps are signed on the way; without one, they are installed as they are. Installs are \
-            remembered: what was under way when the server ended goes on with its next start.
+            Safari (docs/serving.md). With an identity, apps are signed on the way; without one, they are installed as \
+            they are. Installs are remembered: what was under way when the server ended goes on with its next start.
 
             It listens on this machine alone. For others, put it behind a server with TLS and give --public-url, or give it \
             a certificate.
@@ -60,6 +60,7 @@ enum Serve {
             .reporter,
         ] + .downloading + .netrc,
         alternatives: [Option].identityAlternatives,
+        sparesAlternatives: true,
         environment: .identity,
         run: run
     )
@@ -83,7 +84,7 @@ enum Token {
             Roles: admin may do everything, viewer may look, device may report what a phone sees. Of a token only its \
             SHA-256 is kept, in $XDG_STATE_HOME/ferry/server/tokens.json. A running server heeds changes at once.
             """,
-        examples: [.init(purpose: "Which there are", command: "ferry token list")],
+        examples: [.init(purpose: "Which there are", command: "ferry token")],
         options: [.json],
         run: runList
     )

@@ -32,6 +32,10 @@ final class Connection: Sendable {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
+    /// Ends it at once for both sides. The library, told that an answer cannot go on, else leaves it open until it has
+    /// been idle for long.
+    func end() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Seconds of a clock that nobody sets.
     static var now: Int64 {
         var time = timespec()
@@ -85,7 +89,7 @@ struct ConnectionTable: ~Copyable {
         for connection in connections.values where connection.isReading.load(ordering: .relaxed) {
             let since = connection.waitsSince.load(ordering: .relaxed)
             if (since > 0 && now - since > seconds) || connection.isEnded {
-                _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
+                connection.end()
             }
         }
     }

@@ -6,13 +6,15 @@ import Synchronization
 final class FileReader: Sendable {
     private let file: FileBody
     private let part: Range<Int>
+    private let connection: Connection
     /// How many bytes of the part were told.
     private let told = Atomic(0)
     private let read = Atomic(0)
 
-    init(_ file: FileBody, _ part: Range<Int>) {
+    init(_ file: FileBody, _ part: Range<Int>, _ connection: Connection) {
         self.file = file
         self.part = part
+        self.connection = connection
     }
 
     /// Fills the buffer from `offset` of the part on. The library asks for more when it has sent all before.
@@ -29,6 +31,7 @@ final class FileReader: Sendable {
             return wanted
         } catch {
             // The file became shorter: the client sees that something is missing.
+            connection.end()
             return ferry_mhd_failure
         }
     }

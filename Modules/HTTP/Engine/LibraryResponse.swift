@@ -84,8 +84,10 @@ enum LibraryResponse {
             streamBlock,
             { context, _, buffer, count in
                 guard let context, let buffer else { return ferry_mhd_failure }
-                return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-                    .fill(UnsafeMutableRawBufferPointer(start: buffer, count: count))
+                let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+                let filled = exchange.fill(UnsafeMutableRawBufferPointer(start: buffer, count: count))
+                if filled == ferry_mhd_failure { exchange.connection.end() }
+                return filled
             },
             context.toOpaque(),
             { context in
@@ -107,7 +109,7 @@ enum LibraryResponse {
             if made == nil { closeDescriptor(copy) }
             return made
         }
-        let reader = FileReader(file, range)
+        let reader = FileReader(file, range, exchange.connection)
         let context = Unmanaged.passRetained(reader)
         let made = MHD_create_response_from_callback(
             UInt64(range.count),

@@ -11,6 +11,11 @@ struct RateLimit: Sendable {
     private let burst: Double
     private let perSecond: Double
     private var buckets: [String: Bucket] = [:]
+    /// When full buckets were forgotten last.
+    private var forgotAt = -Double.infinity
+
+    /// How many are known.
+    var count: Int { buckets.count }
 
     init(burst: Int, perSecond: Double) {
         self.burst = Double(burst)
@@ -37,6 +42,9 @@ struct RateLimit: Sendable {
 
     private mutating func keep(_ bucket: Bucket, _ key: String, at now: Double) {
         if buckets[key] == nil, buckets.count >= Self.maximumKeys {
+            // To look at all of them takes a while, so it is done once a second at most, however many new names come.
+            guard abs(now - forgotAt) >= 1 else { return }
+            forgotAt = now
             buckets = buckets.filter { filled($0.key, at: now).rest < burst }
             // All of them busy: whoever comes last is not counted, rather than that all memory is theirs.
             guard buckets.count < Self.maximumKeys else { return }

@@ -165,6 +165,7 @@ final class ControlCalls: Sendable {
     }
 
     private func events(_ request: Request) async throws -> Response {
+        let letIn = services.now()
         let id = request.headers["Last-Event-ID"] ?? request.query("after")
         guard let events = services.web.events(after: id) else {
             throw Problem(503, "There are as many viewers as there may be.", headers: ["Retry-After": "30"])
@@ -176,7 +177,7 @@ final class ControlCalls: Sendable {
             body: .stream { [services, limits, gate] writer in
                 // A viewer whose token was removed is told nothing more. It hears something every few seconds at the
                 // least, so it need not be looked for.
-                var checked = services.now()
+                var checked = letIn
                 for await piece in events {
                     let now = services.now()
                     if abs(now.timeIntervalSince(checked)) >= limits.tokenPause {

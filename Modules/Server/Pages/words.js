@@ -73,7 +73,7 @@ const stages = {
 export function stageWords(install) {
     switch (install.outcome) {
         case "installed": return "Installed";
-        case "delivered": return install.link ? "Ready for the phone" : "Delivered";
+        case "delivered": return "Delivered";
         case "cancelled": return "Stopped";
         case "failed": {
             const stage = stages[install.failedStage]?.toLowerCase();
