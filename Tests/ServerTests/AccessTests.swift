@@ -256,6 +256,20 @@ import Testing
         #expect("\(token)" == "‹hidden›")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+    func `belongs to the owner of its folder, whoever changes it`() throws {
+        let folder = try TemporaryFolder()
+        #expect(chown(folder.path, 61_234, 61_235) == 0)
+        let book = TokenBook(folder: folder.path)
+        _ = try book.add("ci", .admin, at: Date())
+        for name in ["tokens.json", "tokens.lock"] {
+            var status = stat()
+            #expect(stat(folder.path(name), &status) == 0)
+            #expect(status.st_uid == 61_234 && status.st_gid == 61_235, "\(name)")
+            #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+    }
+
     @Test(arguments: [
         "", "{", "{}", #"{"tokens":[{}]}"#, #"{"tokens":[{"name":"a","role":"king","sha256":"00","madeAt":""}]}"#,
     ])

@@ -148,7 +148,20 @@ package struct TokenBook: Sendable {
                 return object
             }
         )
-        try WholeFile.write(Array(object.line.utf8), to: path)
+        let file = try NewFile(path: path, permissions: 0o600)
+        try file.write(Array(object.line.utf8))
+        try handOver(file.descriptor)
+        try handOver(lock)
+        try file.commit()
+    }
+
+    /// Gives a file to the owner of the folder where root makes it, for the server runs as that owner.
+    private func handOver(_ descriptor: Int32) throws(FileFailure) {
+        guard geteuid() == 0 else { return }
+        var status = stat()
+        guard stat(folder, &status) == 0, fchown(descriptor, status.st_uid, status.st_gid) == 0 else {
+            throw FileFailure("change the owner of", path, errorNumber: errno)
+        }
     }
 
     /// Waits for whoever changes it; the lock ends when the descriptor is closed, or the process ends.
