@@ -42,30 +42,51 @@ extension Picture {
         guard longest > 0, side > longest else { return self }
         let newWidth = max(1, width * side / longest)
         let newHeight = max(1, height * side / longest)
-        var rgba: [UInt8] = []
-        rgba.reserveCapacity(newWidth * newHeight * 4)
         let across = Self.places(of: width, in: newWidth)
-        for (top, bottom, down) in Self.places(of: height, in: newHeight) {
-            for (left, right, along) in across {
-                let corners = [(top, left), (top, right), (bottom, left), (bottom, right)].map { ($0 * width + $1) * 4 }
-                let weights = [
-                    (256 - down) * (256 - along), (256 - down) * along, down * (256 - along), down * along,
-                ]
-                // What is transparent has no color to give.
-                let alphas = zip(corners, weights).map { Int(self.rgba[$0 + 3]) * $1 }
-                let alpha = alphas.reduce(0, +)
-                for sample in 0..<3 {
-                    let sum = zip(corners, alphas).reduce(0) { $0 + Int(self.rgba[$1.0 + sample]) * $1.1 }
-                    rgba.append(alpha == 0 ? 0 : UInt8((sum + alpha / 2) / alpha))
+        let down = Self.places(of: height, in: newHeight)
+        let rgba = [UInt8](unsafeUninitializedCapacity: newWidth * newHeight * 4) { new, count in
+            count = newWidth * newHeight * 4
+            self.rgba.withUnsafeBufferPointer { old in
+                var place = 0
+                for row in down {
+                    for column in across {
+                        Self.mix(old, width, row, column, into: new, at: place)
+                        place += 4
+                    }
                 }
-                rgba.append(UInt8((alpha + 32768) / 65536))
             }
         }
         return Picture(width: newWidth, height: newHeight, rgba: rgba)
     }
 
+    /// Mixes one pixel of four. No array is made for it: there are a quarter of a million of them.
+    private static func mix(
+        _ old: UnsafeBufferPointer<UInt8>,
+        _ width: Int,
+        _ row: (first: Int, second: Int, part: Int),
+        _ column: (first: Int, second: Int, part: Int),
+        into new: UnsafeMutableBufferPointer<UInt8>,
+        at place: Int
+    ) {
+        let (a, b) = ((row.first * width + column.first) * 4, (row.first * width + column.second) * 4)
+        let (c, d) = ((row.second * width + column.first) * 4, (row.second * width + column.second) * 4)
+        let (up, left) = (256 - row.part, 256 - column.part)
+        // What is transparent has no color to give.
+        let (ofA, ofB) = (Int(old[a + 3]) * up * left, Int(old[b + 3]) * up * column.part)
+        let (ofC, ofD) = (Int(old[c + 3]) * row.part * left, Int(old[d + 3]) * row.part * column.part)
+        let alpha = ofA + ofB + ofC + ofD
+        var sample = 0
+        while sample < 3 {
+            let ab = Int(old[a + sample]) * ofA + Int(old[b + sample]) * ofB
+            let cd = Int(old[c + sample]) * ofC + Int(old[d + sample]) * ofD
+            new[place + sample] = alpha == 0 ? 0 : UInt8((ab + cd + alpha / 2) / alpha)
+            sample += 1
+        }
+        new[place + 3] = UInt8((alpha + 32768) / 65536)
+    }
+
     /// For each of `newCount` places the two old ones beside it, and how far it is from the first, in 256ths.
-    private static func places(of count: Int, in newCount: Int) -> [(Int, Int, Int)] {
+    private static func places(of count: Int, in newCount: Int) -> [(first: Int, second: Int, part: Int)] {
         (0..<newCount).map { index in
             let place = max(0, (2 * index + 1) * count * 128 / newCount - 128)
             let first = min(place / 256, count - 1)
