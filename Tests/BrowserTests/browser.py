@@ -171,7 +171,8 @@ class Page:
                     return value
             except PageError as error:
                 # Between two pages there is none to ask.
-                if "context" not in str(error) or time.monotonic() > deadline:
+                between = any(word in str(error) for word in ("context", "navigated"))
+                if not between or time.monotonic() > deadline:
                     raise
             if time.monotonic() > deadline:
                 raise PageError(f"It did not come true in {seconds} s: {expression}\nThe page says: {self.text()[:2_000]}")
