@@ -54,7 +54,7 @@ import Testing
     @Test func `passes the checks`() async throws {
         let quay = try Quay()
         try quay.reportStartToken()
-        try await ReporterChecks.run(within: .seconds(30)) { try quay.reporter() }
+        try await ReporterChecks.run(within: .seconds(90)) { try quay.reporter() }
         for push in quay.delivered { push.check() }
     }
 

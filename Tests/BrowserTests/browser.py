@@ -12,7 +12,7 @@ import threading
 import time
 
 #: How long a condition may take to come true, in seconds.
-PATIENCE = 30
+PATIENCE = 60
 
 
 def find():

@@ -81,7 +81,7 @@ import Testing
 
     /// Each way doubles what could be quadratic; ten thousand of each are read within the time limit of any test.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             "{\"version\": \"1\", \"downloadURL\": \"https://e.com/a\"}",
             "{\"version\": \"1\", \"downloadURL\": \"/a\", \"size\": \"x\"}",

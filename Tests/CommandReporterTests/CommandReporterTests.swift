@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: ["cat > /dev/null", "cat >> \"$D/log\"", "while read -r line; do echo \"$line\" >&2; done"])
     func `passes the checks`(script: String) async throws {
         let reporter = try reporter(script)
-        try await ReporterChecks.run(within: .seconds(30)) { reporter }
+        try await ReporterChecks.run(within: .seconds(60)) { reporter }
     }
 
     @Test func `reads the lines of the documentation, all of them`() async throws {

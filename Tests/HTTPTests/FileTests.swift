@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryHTTP
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `A file` {
     private let folder: TemporaryFolder
     private let bytes: [UInt8]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryHTTP
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `A server` {
     private static let routes = Routes([
         .now("GET", "/hello") { _ in .text("hello\n") },

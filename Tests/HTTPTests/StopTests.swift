@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryHTTP
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `A server that stops` {
     @Test(arguments: [false, true])
     func `finishes what is being answered, and takes on nothing`(secure: Bool) async throws {
@@ -73,7 +73,7 @@ struct `A server that stops` {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `Limits` {
     @Test func `let idle connections stop nobody`() async throws {
         let server = try TestServer { _ in .now(.text("hello")) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryHTTP
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `A stream` {
     @Test(arguments: [false, true])
     func `sends each piece as it comes`(secure: Bool) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryHTTP
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: TestServer.hasTools, "\(TestServer.absent)"))
 struct `What a client sends along` {
     private static let bytes: [UInt8] = {
         var random = SeededGenerator(seed: 11)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryOverTheAir
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
 struct `A link for a phone` {
     @Test func `has 128 bits that nobody guesses`() throws {
         let secrets = (0..<100).map { _ in AirLink.newSecret() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryOverTheAir
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool("openssl") != nil && AirServer.hasCurl, "openssl or curl is missing"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool("openssl") != nil && AirServer.hasCurl, "openssl or curl is missing"))
 struct `An authority of this machine's own` {
     private let folder: TemporaryFolder
     private let now = Int64(Date().timeIntervalSince1970)

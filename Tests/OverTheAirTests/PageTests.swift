@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryOverTheAir
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
 struct `A page for a phone` {
     @Test func `warns where iOS would not install from it`() async throws {
         let plain = try AirServer()
@@ -57,7 +57,7 @@ struct `A page for a phone` {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl && Tool("openssl") != nil, "curl or openssl is missing"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: AirServer.hasCurl && Tool("openssl") != nil, "curl or openssl is missing"))
 struct `The page of an authority` {
     @Test func `has the certificate as a profile that iOS takes, and alone`() async throws {
         let folder = try TemporaryFolder()
@@ -101,7 +101,7 @@ struct `The page of an authority` {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct `The book of links` {
     @Test func `keeps what was known last, whoever writes`() async throws {
         let air = try AirServer()

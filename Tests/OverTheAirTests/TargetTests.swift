@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryOverTheAir
 
-@Suite(.timeLimit(.minutes(1)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: AirServer.hasCurl, "\(AirServer.absent)"))
 struct `An install over the air` {
     private func target(_ air: AirServer, _ offered: AsyncStream<AirLink>.Continuation) -> OverTheAirTarget {
         OverTheAirTarget(

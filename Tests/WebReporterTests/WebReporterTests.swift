@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `passes the checks`() async throws {
-        try await ReporterChecks.run(within: .seconds(20)) { WebReporter(clock: ContinuousClock()) }
+        try await ReporterChecks.run(within: .seconds(60)) { WebReporter(clock: ContinuousClock()) }
     }
 
     @Test(arguments: History.all.filter { $0.events.count < 1_000 })
