@@ -35,27 +35,12 @@ struct SourceBookFile: Sendable {
     /// Changes it as a whole, one process after the other.
     func change(_ body: (inout SourceBook) throws -> Void) throws {
         try Folders.make(folder)
-        let lock = try lock()
-        defer { close(lock) }
+        // The file itself is replaced with each change, so another one is locked.
+        let lock = try FileLock(waitingFor: folder + "/sources.lock")
+        defer { withExtendedLifetime(lock) {} }
         var book = try read()
         let before = book
         try body(&book)
         if book != before { try WholeFile.write(book.json, to: path) }
-    }
-
-    /// Waits for whoever changes it; the lock ends when the descriptor is closed, or the process ends.
-    private func lock() throws(FileFailure) -> Int32 {
-        // The file itself is replaced with each change, so another one is locked.
-        let path = folder + "/sources.lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileFailure("create", path, errorNumber: errno) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                let number = errno
-                close(descriptor)
-                throw FileFailure("lock", path, errorNumber: number)
-            }
-        }
-        return descriptor
     }
 }

@@ -132,8 +132,9 @@ package struct TokenBook: Sendable {
 
     private func change(_ body: (inout [Entry]) throws -> Void) throws {
         try makeFolders(folder)
-        let lock = try lock()
-        defer { close(lock) }
+        // The file itself is replaced with each change, so another one is locked.
+        let lock = try FileLock(waitingFor: folder + "/tokens.lock")
+        defer { withExtendedLifetime(lock) {} }
         var entries = try entries()
         try body(&entries)
         var object = JSONObject()
@@ -151,7 +152,7 @@ package struct TokenBook: Sendable {
         let file = try NewFile(path: path, permissions: 0o600)
         try file.write(Array(object.line.utf8))
         try handOver(file.descriptor)
-        try handOver(lock)
+        try handOver(lock.descriptor)
         try file.commit()
     }
 
@@ -162,22 +163,6 @@ package struct TokenBook: Sendable {
         guard stat(folder, &status) == 0, fchown(descriptor, status.st_uid, status.st_gid) == 0 else {
             throw FileFailure("change the owner of", path, errorNumber: errno)
         }
-    }
-
-    /// Waits for whoever changes it; the lock ends when the descriptor is closed, or the process ends.
-    private func lock() throws(FileFailure) -> Int32 {
-        // The file itself is replaced with each change, so another one is locked.
-        let path = folder + "/tokens.lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileFailure("create", path, errorNumber: errno) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else {
-                let number = errno
-                close(descriptor)
-                throw FileFailure("lock", path, errorNumber: number)
-            }
-        }
-        return descriptor
     }
 
     private func damaged(_ what: String) -> TokenError {
