@@ -17,21 +17,7 @@ extension Install {
         object.add("stage", stage.rawValue)
         object.add("held", isHeld)
         addProgress(to: &object)
-        switch outcome {
-        case .installed(let location):
-            object.add("outcome", "installed")
-            object.add("location", location)
-        case .delivered(let location):
-            object.add("outcome", "delivered")
-            object.add("location", location)
-        case .failed(let failure):
-            object.add("outcome", "failed")
-            object.add("message", failure.message)
-            object.add("remedy", failure.remedy)
-            object.add("failedStage", failure.stage.rawValue)
-        case .cancelled: object.add("outcome", "cancelled")
-        case nil: break
-        }
+        if let outcome { object.add(outcome) }
         if !notes.isEmpty { object.add("notes", notes) }
         object.add("addedAt", addedAt.isoText)
         object.add("finishedAt", finishedAt?.isoText)

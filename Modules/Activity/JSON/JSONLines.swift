@@ -60,20 +60,7 @@ package struct JSONLines: Sendable {
         case .stepChanged(_, let step): object.add("step", step)
         case .note(_, let text): object.add("note", text)
         case .finished(_, let outcome):
-            switch outcome {
-            case .installed(let location):
-                object.add("outcome", "installed")
-                object.add("location", location)
-            case .delivered(let location):
-                object.add("outcome", "delivered")
-                object.add("location", location)
-            case .failed(let failure):
-                object.add("outcome", "failed")
-                object.add("message", failure.message)
-                object.add("remedy", failure.remedy)
-                object.add("failedStage", failure.stage.rawValue)
-            case .cancelled: object.add("outcome", "cancelled")
-            }
+            object.add(outcome)
             let seconds = install.finishedAt?.timeIntervalSince(install.addedAt)
             object.add("durationMilliseconds", seconds.flatMap { Int64(exactly: ($0 * 1_000).rounded()) })
         default: break
