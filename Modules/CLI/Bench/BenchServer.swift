@@ -28,7 +28,8 @@ final class BenchServer {
         // Free a moment ago, and again from here on.
         let (listener, port) = try Descriptor.listener()
         listener.close()
-        try WholeFile.write(Array(Self.configuration(scratch, port).utf8), to: scratch.path("nginx.conf"))
+        let configuration = Self.configuration(scratch, workers: 1, "server { listen 127.0.0.1:\(port); }")
+        try WholeFile.write(Array(configuration.utf8), to: scratch.path("nginx.conf"))
         let server = try Self.startNginx(scratch, orElse: "Install it (apt-get install nginx-light), or give --url.")
         self.server = server
         guard let through else {
@@ -60,26 +61,25 @@ final class BenchServer {
         while waitpid(process, nil, 0) < 0, errno == EINTR {}
     }
 
-    private static func configuration(_ scratch: BenchFolder, _ port: UInt16) -> String {
+    /// A configuration of nginx that keeps to that folder; `http` is what stands there beside the folders.
+    static func configuration(_ scratch: BenchFolder, workers: Int, _ http: String) -> String {
         """
         \(getuid() == 0 ? "user root;" : "")
         daemon off;
-        worker_processes 1;
+        worker_processes \(workers);
         pid \(scratch.path("nginx.pid"));
         error_log \(scratch.path("error.log"));
         events {}
         http {
-            access_log off;
-            sendfile on;
-            client_body_temp_path \(scratch.path("t1"));
-            proxy_temp_path \(scratch.path("t2"));
-            fastcgi_temp_path \(scratch.path("t3"));
-            uwsgi_temp_path \(scratch.path("t4"));
-            scgi_temp_path \(scratch.path("t5"));
-            server {
-                listen 127.0.0.1:\(port);
-                root \(scratch.path("files"));
-            }
+        access_log off;
+        sendfile on;
+        client_body_temp_path \(scratch.path("t1"));
+        proxy_temp_path \(scratch.path("t2"));
+        fastcgi_temp_path \(scratch.path("t3"));
+        uwsgi_temp_path \(scratch.path("t4"));
+        scgi_temp_path \(scratch.path("t5"));
+        root \(scratch.path("files"));
+        \(http)
         }
 
         """

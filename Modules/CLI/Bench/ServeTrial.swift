@@ -97,25 +97,13 @@ final class ServeTrial {
     }
 
     private static func configuration(_ scratch: BenchFolder, secure: UInt16, plain: UInt16) -> String {
-        """
-        \(getuid() == 0 ? "user root;" : "")
-        daemon off;
-        worker_processes 2;
-        pid \(scratch.path("nginx.pid"));
-        error_log \(scratch.path("error.log"));
-        events {}
-        http {
-            access_log off;
-            sendfile on;
+        BenchServer.configuration(
+            scratch,
+            workers: 2,
+            """
             tcp_nopush on;
             keepalive_requests 100000000;
             default_type application/octet-stream;
-            client_body_temp_path \(scratch.path("t1"));
-            proxy_temp_path \(scratch.path("t2"));
-            fastcgi_temp_path \(scratch.path("t3"));
-            uwsgi_temp_path \(scratch.path("t4"));
-            scgi_temp_path \(scratch.path("t5"));
-            root \(scratch.path("files"));
             server {
                 listen 127.0.0.1:\(plain);
             }
@@ -125,8 +113,7 @@ final class ServeTrial {
                 ssl_certificate_key \(scratch.path("ca/server.key"));
                 ssl_protocols TLSv1.2 TLSv1.3;
             }
-        }
-
-        """
+            """
+        )
     }
 }
