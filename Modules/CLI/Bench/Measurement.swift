@@ -42,19 +42,23 @@ struct Row: Encodable, Sendable {
     init(_ name: String, _ runs: [Measurement], failures: Int = 0) {
         self.name = name
         let walls = runs.map(\.wall).sorted()
-        wall = Self.median(walls)
+        wall = walls.median
         wallMinimum = walls.first ?? 0
         wallMaximum = walls.last ?? 0
-        processor = Self.median(runs.map(\.processor).sorted())
+        processor = runs.map(\.processor).median
         peakMemory = runs.compactMap(\.peakMemory).max()
         output = runs.last?.output
         self.failures = failures
     }
+}
 
-    private static func median(_ sorted: [Double]) -> Double {
-        guard !sorted.isEmpty else { return 0 }
-        let middle = sorted.count / 2
-        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+extension [Double] {
+    /// The one in the middle, or the mean of the two there; zero of none.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        let middle = count / 2
+        return count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 }
 

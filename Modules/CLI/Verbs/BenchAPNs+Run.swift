@@ -181,7 +181,8 @@ extension BenchAPNs {
         let lines = report.rows.map { row in
             [
                 row.name, "\(Int(row.rate))", "\(Int(row.rateMinimum))", "\(Int(row.rateMaximum))",
-                row.threadMicroseconds.map { decimals($0) } ?? "", decimals(row.processMicroseconds),
+                row.threadMicroseconds.map { BenchTable.decimals($0, 2) } ?? "",
+                BenchTable.decimals(row.processMicroseconds, 2),
                 row.connections.map { "\($0)" } ?? "", row.resent.map { "\($0)" } ?? "",
             ]
         }
@@ -198,36 +199,25 @@ extension BenchAPNs {
         }
         var end = "lost: \(report.lost)"
         if report.goawayEvery != nil { end += "   taken twice: \(report.duplicates)" }
-        if let ratio = report.ratio { end += "   sendAll / h2load: \(decimals(ratio))" }
+        if let ratio = report.ratio { end += "   sendAll / h2load: \(BenchTable.decimals(ratio, 2))" }
         if report.goawayEvery == nil, report.ratio == nil {
             end += "   h2load is not installed (apt-get install nghttp2-client)"
         }
         return ([title, ""] + body + ["", end]).joined(separator: "\n")
     }
-
-    private static func decimals(_ value: Double) -> String {
-        let whole = Int((value * 100).rounded())
-        return "\(whole / 100)." + (whole % 100 < 10 ? "0" : "") + "\(whole % 100)"
-    }
 }
 
 extension BenchAPNs.Row {
     init(_ name: String, _ samples: [BenchAPNs.Sample], requests: Int) {
-        func median(_ values: [Double]) -> Double {
-            let sorted = values.sorted()
-            let middle = sorted.count / 2
-            guard !sorted.isEmpty else { return 0 }
-            return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
-        }
         let count = Double(requests)
         let rates = samples.map { count / max($0.wall, 1e-9) }
         self.name = name
-        rate = median(rates)
+        rate = rates.median
         rateMinimum = rates.min() ?? 0
         rateMaximum = rates.max() ?? 0
         let threads = samples.compactMap { $0.thread.map { $0 / count * 1e6 } }
-        threadMicroseconds = threads.isEmpty ? nil : median(threads)
-        processMicroseconds = median(samples.map { $0.process / count * 1e6 })
+        threadMicroseconds = threads.isEmpty ? nil : threads.median
+        processMicroseconds = samples.map { $0.process / count * 1e6 }.median
         connections = samples.last?.connections
         resent = samples.last?.resent
     }

@@ -75,9 +75,9 @@ extension BenchServe {
                 return Row(
                     name: kind.name,
                     unit: kind.unit,
-                    ferry: median(kind.pairs.map(\.ferry)),
-                    nginx: median(kind.pairs.map(\.nginx)),
-                    ratio: median(ratios),
+                    ferry: kind.pairs.map(\.ferry).median,
+                    nginx: kind.pairs.map(\.nginx).median,
+                    ratio: ratios.median,
                     ratioMinimum: ratios.min() ?? 0,
                     ratioMaximum: ratios.max() ?? 0,
                     failures: kind.failures
@@ -86,13 +86,6 @@ extension BenchServe {
         )
         try invocation.show(report, text: text(report))
         return kinds.allSatisfy { $0.failures == 0 } ? .done : .failed
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        guard !sorted.isEmpty else { return 0 }
-        let middle = sorted.count / 2
-        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
     }
 
     /// A table: a row for each kind.
