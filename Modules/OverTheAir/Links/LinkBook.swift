@@ -13,6 +13,8 @@ package final class LinkBook: Sendable {
         var link: AirLink
         var sent = SentBytes()
         var watchers: [Int: AsyncStream<LinkState>.Continuation] = [:]
+        /// Whether its files were removed, which is done once.
+        var isCleared = false
 
         /// Ends the streams of states; not under the lock, which each of them takes as it ends.
         func endWatching() {
@@ -197,6 +199,7 @@ package final class LinkBook: Sendable {
         let entry = shelf.withLock { shelf -> Entry? in
             guard let entry = shelf[secret], entry.link.isOpen(at: now) else { return nil }
             shelf[secret]?.link.isRevoked = true
+            shelf[secret]?.isCleared = true
             return entry
         }
         guard let entry else { return false }
@@ -242,13 +245,17 @@ package final class LinkBook: Sendable {
     package func sweep() {
         let now = now()
         let over = shelf.withLock { shelf -> [Entry] in
-            let over = shelf.entries.filter { !$0.link.isOpen(at: now) }
-            for entry in over where now - entry.link.expiresAt > Self.memory { shelf.forget(entry.link) }
+            var over: [Entry] = []
+            for entry in shelf.entries where !entry.link.isOpen(at: now) {
+                if !entry.isCleared { over.append(entry) }
+                shelf[entry.link.secret]?.isCleared = true
+                if now - entry.link.expiresAt > Self.memory { shelf.forget(entry.link) }
+            }
             let surplus = shelf.count - Self.maximumLinks + 1
             guard surplus > 0 else { return over }
             let oldest = shelf.entries.sorted { $0.link.madeAt < $1.link.madeAt }.prefix(surplus)
             for entry in oldest { shelf.forget(entry.link) }
-            return over + oldest
+            return over + oldest.filter { !$0.isCleared }
         }
         for entry in over {
             entry.endWatching()
