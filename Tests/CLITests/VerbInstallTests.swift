@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestKit
 import Testing
@@ -164,16 +163,9 @@ struct `ferry install` {
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
     func `goes on where it was stopped when it is given again`(signal: Int32) async throws {
         let ferry = try Command()
-        let file = ServedFile(try ferry.kit.folder.read("Heavy.ipa"))
-        let gate = DispatchSemaphore(value: 0)
-        let server = try HTTPServer { request in
-            file.answer(request).with { response in
-                guard request.number == 0 else { return }
-                response.pauseAfter = 3_000_000
-                response.waiting = { gate.wait() }
-            }
-        }
-        defer { gate.signal() }
+        let quay = try Quay(ferry)
+        let server = quay.server
+        defer { quay.letGo() }
         let arguments = arguments(ferry, [server.url("/Harbour.ipa")])
         let stopped = try await onThread {
             let running = try ferry.start(arguments)

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestKit
 import Testing
@@ -6,24 +5,17 @@ import Testing
 /// An install that stands still: its server waits in the middle of the archive.
 private struct Berth: Sendable {
     let ferry: Command
-    let server: HTTPServer
-    private let gate = DispatchSemaphore(value: 0)
+    private let quay: Quay
 
     init() throws {
         ferry = try Command()
-        let file = ServedFile(try ferry.kit.folder.read("Heavy.ipa"))
-        let gate = gate
-        server = try HTTPServer { request in
-            file.answer(request).with { response in
-                guard request.number == 0 else { return }
-                response.pauseAfter = 3_000_000
-                response.waiting = { gate.wait() }
-            }
-        }
+        quay = try Quay(ferry)
     }
 
+    var server: HTTPServer { quay.server }
+
     /// Lets the server go on.
-    func letGo() { gate.signal() }
+    func letGo() { quay.letGo() }
 
     var url: String { server.url("/Harbour.ipa") }
 

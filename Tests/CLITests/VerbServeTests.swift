@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestKit
 import Testing
@@ -84,26 +83,6 @@ private struct Served: Sendable {
         }
         return end
     }
-}
-
-/// An archive that stands still in the middle until it is let go.
-private struct Quay: Sendable {
-    let server: HTTPServer
-    private let gate = DispatchSemaphore(value: 0)
-
-    init(_ ferry: Command) throws {
-        let file = ServedFile(try ferry.kit.folder.read("Heavy.ipa"))
-        let gate = gate
-        server = try HTTPServer { request in
-            file.answer(request).with { response in
-                guard request.number == 0 else { return }
-                response.pauseAfter = 3_000_000
-                response.waiting = { gate.wait() }
-            }
-        }
-    }
-
-    func letGo() { gate.signal() }
 }
 
 @Suite(.serialized, .enabled(if: curl != nil, "curl is not installed"), .timeLimit(.minutes(10)))
